@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <util/text.h>
+
 #include "blocked.h"
 #include "events.h"
 
@@ -66,8 +68,7 @@ static bool is_memory_frame(const char *name)
 enum frame_owner frame_owner(const struct analysis *an, const struct frame_row *f)
 {
 	static const char *const libc[] = {"libc.", "libc-", "libpthread", "ld-", "[vdso]"};
-	const char *path = analysis_module_path(an, f->module), *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = text_base_name(analysis_module_path(an, f->module));
 
 	if (f->kind != BRAID_FRAME_NATIVE || BEGINS_ONE(name, libc))
 		return OWNER_NONE;

@@ -286,7 +286,7 @@ static uint32_t owner_of(const struct rows *r, const struct dump_view *v, const 
 {
 	const struct table *t = row->other_vthread ? &v->an->a->vthreads : &v->an->a->threads;
 	uint32_t id = row->other_vthread ?: row->other;
-	size_t at = id ? table_find(t, id) : TABLE_NONE;
+	size_t at = table_find(t, id);
 	uint32_t index = at == TABLE_NONE ? 0 : (row->other_vthread ? r->of_vthread : r->of_thread)[at];
 
 	if (!index)

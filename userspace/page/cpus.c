@@ -114,8 +114,8 @@ static int flatten(run_list *list, run_list *to)
 static int find_samples(struct page *p, const struct wall *w, run_list *to)
 {
 	const struct analysis *an = p->an;
-	double hz = strtod(analyzer_info(an->a, "record.frequency_hz"), NULL);
-	uint64_t half_ns = hz >= 1 && hz <= 1e6 ? (uint64_t)(5e8 / hz) : NO_FREQUENCY_NS / 2;
+	unsigned long hz = analyzer_frequency(an->a);
+	uint64_t half_ns = hz >= 1 && hz <= 1000000 ? 500000000 / hz : NO_FREQUENCY_NS / 2;
 	int err = 0;
 
 	for (size_t i = 0; i < an->a->samples.count && !err; i++) {

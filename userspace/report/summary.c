@@ -4,7 +4,6 @@
  * trusted.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <braid/ring.h>
@@ -60,13 +59,13 @@ static void of_what(FILE *out, const struct analysis *an)
 static void samples(FILE *out, const struct views *v)
 {
 	uint64_t all = v->an->samples.quality.total;
-	double hz = strtod(analyzer_info(v->an->a, "record.frequency_hz"), NULL);
+	unsigned long hz = analyzer_frequency(v->an->a);
 	char process[PROCESS_LABEL_MAX];
 
 	label(out, "samples");
 	fprintf(out, "%" PRIu64, all);
 	if (hz > 0 && analysis_shown_ns(v->an))
-		fprintf(out, ", %.2f CPUs in use", (double)all * 1e9 / hz / (double)analysis_shown_ns(v->an));
+		fprintf(out, ", %.2f CPUs in use", (double)all * 1e9 / (double)hz / (double)analysis_shown_ns(v->an));
 	if (!all && v->hits.events.count)
 		fputs(" of a clock", out);
 	for (size_t i = 0; i < v->processes.count && i < MOST; i++)
