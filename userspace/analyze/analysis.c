@@ -283,7 +283,6 @@ static void count_frames(struct analysis *an, const struct stack *s, uint64_t to
 static int count_all(struct analysis *an)
 {
 	const struct analyzer *a = an->a;
-
 	const struct stack_sum *s;
 	struct stack_sums_cursor c;
 

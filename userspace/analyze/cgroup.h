@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the path of a control group tells of the container in it. */
+/* What the path of a control group says of the container in it. */
 #ifndef BRAID_ANALYZE_CGROUP_H
 #define BRAID_ANALYZE_CGROUP_H
 

@@ -110,7 +110,7 @@ static const struct query_column threads[] = {
 	INTEGER("is_java", thread_java, "1: the JVM has announced it"),
 	INTEGER("is_daemon", thread_daemon, "1: a Java daemon thread"),
 	INTEGER("is_kernel", thread_kernel, "1: a kernel thread"),
-	INTEGER("is_virtual", thread_group, "1: stands for the virtual threads whose names differ in numbers only"),
+	INTEGER("is_virtual", thread_group, "1: a group of virtual threads whose names differ in numbers only"),
 };
 
 GET(vthread_process, vthread_row, put_id(to, r->process))
@@ -123,7 +123,7 @@ static const struct query_column vthreads[] = {
 	INTEGER("process_id", vthread_process, "its process"),
 	INTEGER("number", vthread_number, "Thread.threadId()"),
 	TEXT("name", vthread_name, "its name, if it has one"),
-	INTEGER("thread_id", vthread_thread, "the thread that stands for it and others"),
+	INTEGER("thread_id", vthread_thread, "the group of virtual threads that it belongs to"),
 };
 
 /* ---- spans ---- */
@@ -171,7 +171,7 @@ int query_definitions(struct query *q)
 	static const struct query_table all[] = {
 		TABLE_OF(processes, "process images", &rows, processes),
 		TABLE_OF(jvms, "process images that are JVMs", &rows, jvms),
-		TABLE_OF(threads, "threads; one stands for virtual threads whose names differ in numbers only", &rows,
+		TABLE_OF(threads, "threads, and groups of virtual threads whose names differ in numbers only", &rows,
 			 threads),
 		TABLE_OF(vthreads, "virtual threads that were hit", &rows, vthreads),
 		TABLE_OF(spans, "requests, and parts of them, that processes serve", &rows, spans),

@@ -146,8 +146,7 @@ GET(get_survived, put_number(to, e->survived))
 	LIMITED("time_ns", ROLE_TIME, get_time, "when it began, since the recording's start"),                         \
 		INTEGER("duration_ns", get_duration, "how long it took"),                                              \
 		INTEGER("process_id", get_process, "the process"),                                                     \
-		LIMITED("thread_id", ROLE_THREAD, get_thread,                                                          \
-			"the thread, or the one that stands for the virtual thread"),                                  \
+		LIMITED("thread_id", ROLE_THREAD, get_thread, "the thread, or the group of the virtual thread"),       \
 		INTEGER("os_thread_id", get_os_thread, "the thread that ran: of a virtual thread, its carrier"),       \
 		INTEGER("vthread_id", get_vthread, "the virtual thread"),                                              \
 		LIMITED("stack_id", ROLE_STACK, get_stack, "the thread's stack"),                                      \

@@ -71,6 +71,13 @@ static void put_event(sqlite3_context *to, const struct analyzer *a, const uint3
 	put_text(to, name ? strpool_get(&a->strings, *name) : analyzer_info(a, "record.event"));
 }
 
+/* One that is not known is NULL. */
+static void put_cpu(sqlite3_context *to, uint32_t cpu)
+{
+	if (cpu != TRACE_NO_CPU)
+		put_number(to, cpu);
+}
+
 static void put_clean(sqlite3_context *to, struct trace_str text)
 {
 	char *clean = text.len ? sqlite3_malloc64(text.len) : NULL;
@@ -86,13 +93,6 @@ GET(sample_event, put_event(to, c->query->an->a, table_get(&c->query->an->a->nam
 GETTER(sample_thread, put_id(to, thread_of(c)))
 GET(sample_os_thread, put_id(to, r->thread))
 GET(sample_vthread, put_id(to, r->vthread))
-/* The column is empty where the CPU is not known. */
-static void put_cpu(sqlite3_context *to, uint32_t cpu)
-{
-	if (cpu != TRACE_NO_CPU)
-		put_number(to, cpu);
-}
-
 GET(sample_cpu, put_cpu(to, r->cpu))
 GET(sample_stack, put_id(to, r->node))
 GET(sample_weight, put_number(to, r->weight))
@@ -102,7 +102,7 @@ GET(sample_text, put_clean(to, r->text))
 static const struct query_column samples[] = {
 	LIMITED("time_ns", ROLE_TIME, sample_time, "when, since the recording's start"),
 	TEXT("event", sample_event, "what took it; only samples of one event are comparable"),
-	LIMITED("thread_id", ROLE_THREAD, sample_thread, "the thread, or the one that stands for the virtual thread"),
+	LIMITED("thread_id", ROLE_THREAD, sample_thread, "the thread, or the group of the virtual thread"),
 	INTEGER("os_thread_id", sample_os_thread, "the thread that ran: of a virtual thread, its carrier"),
 	INTEGER("vthread_id", sample_vthread, "the virtual thread"),
 	INTEGER("cpu", sample_cpu, "number of the CPU"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the server has of the recording: the newest data of each part that somebody looks at, made once for all who do. Only what is
- * asked for is made again, when the recording has grown, and making takes at most a tenth of a CPU.
+ * What the server has of the recording: the newest data of each part that is looked at. Data are made once for all who look, and
+ * again when the recording has grown. Making takes at most a tenth of a CPU.
  */
 #ifndef BRAID_SERVE_PARTS_H
 #define BRAID_SERVE_PARTS_H
@@ -10,7 +10,7 @@
 #include "request.h"
 
 #define WHOLE_BYTES (64ULL << 20)	/* a larger trace is shown from its end */
-#define WINDOW_NS (300ULL * 1000000000) /* so much of it */
+#define WINDOW_NS (300ULL * 1000000000) /* this much of it */
 
 /* Data in memory, shared by the responses that are being sent. */
 struct shared_data {

@@ -11,7 +11,7 @@
 struct serve_options {
 	const char *path, *title; /* of the trace */
 	const char *source_link;  /* or NULL */
-	uint64_t window_ns;	  /* at most so much of its end is shown; 0: see parts.h */
+	uint64_t window_ns;	  /* at most this much of its end is shown; 0: see parts.h */
 	uint16_t port;
 	int listen_fd; /* see server_listen() */
 	/* The trace does not exist yet: this is what had its name before; all 0: nothing. NULL: it exists. */

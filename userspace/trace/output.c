@@ -62,7 +62,7 @@ static int file_lock(int fd)
 	return errno == EWOULDBLOCK ? -EBUSY : -errno;
 }
 
-/* Opens an empty file or an older trace and locks it; *is_trace tells which. */
+/* Opens an empty file or an older trace and locks it; *is_trace says which. */
 static int file_claim(int dir, const char *name, int flags, bool *is_trace)
 {
 	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags), err;

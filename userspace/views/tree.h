@@ -45,11 +45,10 @@ struct tree_options {
 struct tree {
 	VEC(struct tree_node) nodes;
 	VEC(struct tree_label) labels;
-	uint64_t (*kind_weight)
-		[KIND_COUNT];	    /* by the kind of code: of each node's total, or of those of a label's nodes */
-	uint32_t *of_stack;	    /* node of each stack row; 0 without samples */
-	uint32_t no_stack, damaged; /* nodes of samples without a stack, 0 when there are none */
-	struct u64map leaf_of;	    /* node and a sum's leaf to the leaf's node */
+	uint64_t (*kind_weight)[KIND_COUNT]; /* of each node's total, or of those of each label's nodes */
+	uint32_t *of_stack;		     /* node of each stack row; 0 without samples */
+	uint32_t no_stack, damaged;	     /* nodes of samples without a stack, 0 when there are none */
+	struct u64map leaf_of;		     /* node and a sum's leaf to the leaf's node */
 	struct strpool texts;
 };
 

@@ -206,7 +206,7 @@ START_TEST(sites_have_what_is_live_and_what_was_allocated)
 	ck_assert_uint_eq(live, kind(&r, BRAID_JVM_LIVE)->weight);
 	ck_assert_uint_eq(e->live_bytes, live);
 	ck_assert_uint_eq(allocated, kind(&r, BRAID_JVM_ALLOC)->weight);
-	ck_assert_double_gt(objects, 3); /* each of the three stands for more than one */
+	ck_assert_double_gt(objects, 3); /* each of the three represents more than one */
 	ck_assert_str_eq(e->sites.at[0].class, "byte[]");
 	ck_assert_ptr_nonnull(strstr(text, "\nSites: "));
 	free(text);

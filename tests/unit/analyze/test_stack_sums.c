@@ -56,7 +56,7 @@ START_TEST(sums_are_those_of_an_array)
 END_TEST
 
 /* Each part of the key distinguishes; numbers are as large as they can be, and weights stay at the largest one. */
-START_TEST(keys_are_told_apart)
+START_TEST(keys_are_distinguished)
 {
 	static const struct stack_sum all[] = {
 		{UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT64_MAX},
@@ -124,7 +124,7 @@ Suite *test_stack_sums(void)
 	TCase *tc = tcase_create("stack_sums");
 
 	tcase_add_test(tc, sums_are_those_of_an_array);
-	tcase_add_test(tc, keys_are_told_apart);
+	tcase_add_test(tc, keys_are_distinguished);
 	tcase_add_test(tc, sums_in_order_are_packed_at_once);
 	suite_add_tcase(s, tc);
 	return s;

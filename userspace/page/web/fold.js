@@ -8,7 +8,7 @@
 const PLUMBING = new RegExp("^(_*clone3?|start_thread|_start|__libc_start_main|__libc_start_call_main|main|thread_native_entry|java_start|JavaMain|" +
 	"ThreadJavaMain|call_stub|thread_entry|jni_CallStaticVoidMethod|jni_invoke_static|JavaCalls::\\w+|Thread::call_run|" +
 	"JavaThread::(run|thread_main_inner)|os::os_exception_wrapper|[\\w:]*[wW]orkerThread::run|GangWorker::run|StubRoutines.*)(\\(.*|\\[.*|$)");
-/* So many calls may lie between a frame and the same frame below it that are one. */
+/* This many calls may lie between a frame and the same frame below it that are one. */
 const CYCLE = 24;
 
 /* The number of a text among the labels of a graph, which gets it if it has none yet. */

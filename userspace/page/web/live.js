@@ -4,7 +4,7 @@
  * The page asks its server for the state, and for newer data, which take the place of the old ones. What is chosen, zoomed to, selected
  * and scrolled to stays.
  */
-const POLL_MS = 1000, REST = 5; /* data are taken at most in one part of so many of the time */
+const POLL_MS = 1000, REST = 5; /* times as long as it took to adopt data, no others are adopted */
 const LIVE_PARTS = [["", "Since the start"], ["10", "The last 10 s"], ["60", "The last minute"], ["300", "The last 5 minutes"], ["1800", "The last 30 minutes"]];
 let paused = false, shownPart = "", restUntil = 0, asking = 0;
 
