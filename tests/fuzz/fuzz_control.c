@@ -12,15 +12,9 @@
 #include "config/event_config.h"
 #include "record/control.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "must.h"
 
-static void must(int holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "fuzz_control: %s\n", what);
-	abort();
-}
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A configuration's text is a list that selects the same configuration. */
 static void read_back(const struct braid_event_config *config)

@@ -14,19 +14,13 @@
 #include "symbol/symbol.h"
 #include "unwind/table.h"
 
+#include "must.h"
+
 #define SIZE_MAX_BYTES (256U << 10)
 #define NOWHERE "/nonexistent/file.so"
 #define PROBED_BYTES 0x6000U /* of the addresses that each input is queried for */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "fuzz_elf: %s\n", what);
-	abort();
-}
 
 static void check_table(struct unwind_table *t)
 {

@@ -11,18 +11,12 @@
 
 #include "report/hprof.h"
 
+#include "must.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MEMORY (64U << 20)
 #define PATHS 16 /* objects */
-
-static void must(int holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "fuzz_hprof: %s\n", what);
-	abort();
-}
 
 static void print_all(struct hprof *h, int json, FILE *out)
 {

@@ -12,15 +12,9 @@
 
 #include "import/import.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "must.h"
 
-static void must(int holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "fuzz_import: %s\n", what);
-	abort();
-}
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void read_all(const char *path)
 {

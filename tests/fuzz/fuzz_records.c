@@ -14,6 +14,8 @@
 #include "jvm/vthreads.h"
 #include "sink/names.h"
 
+#include "must.h"
+
 #define INPUT_MAX (64U << 10)
 #define TID 4000000U /* higher than the kernel's default maximum */
 
@@ -24,14 +26,6 @@ struct recording {
 	struct jvms jvms;
 	struct process process;
 };
-
-static void must(int holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "fuzz_records: %s\n", what);
-	abort();
-}
 
 static void begin(struct recording *r)
 {
@@ -56,7 +50,6 @@ static void end(struct recording *r)
 	threads_forget(r->jvms.threads, &r->process);
 	pair_map_free(&r->process.vthreads);
 	account_close(&r->process.account);
-	notices_free(&r->sink.notices);
 	names_free(r->jvms.names);
 	vthreads_free(r->jvms.vthreads);
 	processes_free(r->jvms.processes);

@@ -18,15 +18,9 @@
 #include "trace/codec.h"
 #include "trace/trace.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "must.h"
 
-static void must(int holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "fuzz_trace: %s\n", what);
-	abort();
-}
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Writes every record that the reader accepts again, and prints it. */
 static void read_all(const char *path, FILE *out)

@@ -75,6 +75,11 @@ async function open(page, {width = 1200, height = 700, hash = "", dark = false} 
 			await wait(50);
 			await frame();
 		},
+		text: id => evaluate(`document.getElementById("${id}").textContent`),
+		async type(id, value) {
+			await evaluate(`(() => { const f = document.getElementById("${id}"); f.value = ${JSON.stringify(value)}; f.dispatchEvent(new Event("input")); })()`);
+			await frame();
+		},
 		async key(key) {
 			await command("Input.dispatchKeyEvent", {type: "keyDown", key, text: key.length === 1 ? key : undefined});
 			await command("Input.dispatchKeyEvent", {type: "keyUp", key});

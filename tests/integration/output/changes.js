@@ -18,7 +18,7 @@ const FRAME = name => `(() => {
 		const changed = await p.evaluate(FRAME("Rounds.changed"));
 		assert(changed.is > changed.was && changed.colour[0] > changed.colour[2] + 40, "it weighs more, and is red: " + JSON.stringify(changed));
 		await p.move([changed.x, changed.y]);
-		assert(/→.*\(\+\d/.test(await p.evaluate(`document.getElementById("tip").textContent`)));
+		assert(/→.*\(\+\d/.test(await p.text("tip")));
 		/* the other side's widths, by the address as well */
 		await p.evaluate(`document.getElementById("by-before").click()`);
 		const before = await p.evaluate(FRAME("Rounds.changed"));
@@ -36,9 +36,9 @@ const FRAME = name => `(() => {
 		for (const [cell, value] of [[cells[1], row.before], [cells[2], row.after]])
 			assert(Math.abs(parseFloat(cell) - 100 * value) < 0.02, cell + " is not " + value);
 		assert(cells[3].startsWith("●") === row.differs && row.differs, cells[3]);
-		assert((await p.evaluate(`document.getElementById("compared").textContent`)).includes("by more than chance"));
+		assert((await p.text("compared")).includes("by more than chance"));
 		await p.key("3");
-		const facts = await p.evaluate(`document.getElementById("recording-view").textContent`);
+		const facts = await p.text("recording-view");
 		assert(facts.includes("Before: 1.trace") && facts.includes("After: 3.trace"), facts);
 		assert.deepStrictEqual(p.errors, []);
 	} finally {

@@ -6,16 +6,10 @@ const assert = require("assert");
 const fs = require("fs");
 const {open} = require("./browser.js");
 
-const text = (p, id) => p.evaluate(`document.getElementById("${id}").textContent`);
 const press = async (p, id) => { await p.evaluate(`document.getElementById("${id}").click()`); await p.frame(); };
 const frames = (p, name, flame = "flame") => p.evaluate(`braidPage.frames(braidPage.${flame}, ${JSON.stringify(name)})`);
 const names = (p, flame = "flame") => p.evaluate(`braidPage.${flame}.rows.flatMap(row => row.filter((_, k) => k % 3 === 0)).map(i => i ? braidPage.${flame}.tree.labels[braidPage.${flame}.tree.label[i]] : "all")`);
 const hash = p => p.evaluate("location.hash");
-
-async function type(p, id, value) {
-	await p.evaluate(`(() => { const f = document.getElementById("${id}"); f.value = ${JSON.stringify(value)}; f.dispatchEvent(new Event("input")); })()`);
-	await p.frame();
-}
 
 async function back(p) {
 	await p.evaluate("history.back()");
@@ -28,9 +22,9 @@ async function zoom(p, report) {
 	assert.strictEqual(whole, report.samples.total);
 	await p.click([gamma.x, gamma.y]);
 	assert((await hash(p)).includes("zoom="));
-	assert((await text(p, "detail-name")) === "Worker.gamma" && (await text(p, "detail-numbers")).includes("100.00 % of what is zoomed to"), await text(p, "detail-numbers"));
+	assert((await p.text("detail-name")) === "Worker.gamma" && (await p.text("detail-numbers")).includes("100.00 % of what is zoomed to"), await p.text("detail-numbers"));
 	assert(/^https:\/\/example\.org\/Worker\.java#L\d+$/.test(await p.evaluate(`document.getElementById("detail-source").getAttribute("href")`)), "no link to the source");
-	const shares = (await text(p, "legend")).match(/[\d.]+ %/g).map(parseFloat);
+	const shares = (await p.text("legend")).match(/[\d.]+ %/g).map(parseFloat);
 	assert(Math.abs(shares.reduce((a, b) => a + b) - 100) < 0.1, "the legend is not about what is zoomed to: " + shares);
 	await p.evaluate(`window.copied = ""; navigator.clipboard.writeText = async text => { window.copied = text; }`);
 	await p.key("c");
@@ -46,7 +40,7 @@ async function zoom(p, report) {
 	assert.strictEqual(await p.evaluate("braidPage.flame.zoom"), 0);
 	await p.key("ArrowUp");
 	await p.key("ArrowUp");
-	const chosen = await text(p, "detail-name");
+	const chosen = await p.text("detail-name");
 	await p.key("Enter");
 	assert(chosen !== "" && (await p.evaluate("braidPage.flame.zoom")) > 0, "the keyboard does not zoom");
 	await p.key("Backspace");
@@ -58,17 +52,17 @@ async function zoom(p, report) {
 async function search(p, report) {
 	const spin = report.methods.find(m => m.name === "Worker.spin");
 	const found = "1 name, " + (100 * spin.total / report.samples.total).toFixed(2) + " %";
-	await type(p, "search", "^Worker\\.spin$");
-	assert.strictEqual(await text(p, "matched"), found);
+	await p.type("search", "^Worker\\.spin$");
+	assert.strictEqual(await p.text("matched"), found);
 	/* it is in the address, with which a page can begin */
 	await p.again("#search=" + encodeURIComponent("^Worker\\.spin$"));
-	assert.strictEqual(await text(p, "matched"), found);
+	assert.strictEqual(await p.text("matched"), found);
 	await p.evaluate(`document.getElementById("view").focus()`);
 	await p.key("n");
-	assert.strictEqual(await text(p, "detail-name"), "Worker.spin");
-	await type(p, "search", "(");
-	assert.strictEqual(await text(p, "matched"), "not a regular expression");
-	await type(p, "search", "");
+	assert.strictEqual(await p.text("detail-name"), "Worker.spin");
+	await p.type("search", "(");
+	assert.strictEqual(await p.text("matched"), "not a regular expression");
+	await p.type("search", "");
 }
 
 async function shapes(p) {
@@ -99,7 +93,7 @@ async function shapes(p) {
 /* The table has the report's sums; a method has its callers and callees. */
 async function methods(p, report) {
 	await p.key("2");
-	await type(p, "search", "Worker");
+	await p.type("search", "Worker");
 	const rows = await p.evaluate(`[...document.querySelectorAll("#method-rows tr")].map(row => [row.dataset.name, row.children[0].title, row.children[1].title])`);
 	for (const m of report.methods.filter(m => m.name.startsWith("Worker."))) {
 		const row = rows.find(([name]) => name === m.name), n = value => value.toLocaleString("en") + (value === 1 ? " sample" : " samples");
@@ -116,7 +110,7 @@ async function methods(p, report) {
 	await p.evaluate(`document.querySelector("#method-rows tr[data-name='Worker.gamma'] button").click()`);
 	await p.frame();
 	assert((await names(p, "callees")).some(name => name === "Worker.spin"));
-	await type(p, "search", "");
+	await p.type("search", "");
 	await back(p);
 	assert.strictEqual(await p.evaluate("braidPage.state.method"), "Worker.spin");
 	await p.key("1");
@@ -170,7 +164,7 @@ async function accessible(p) {
 		for (const part of [zoom, search, shapes, methods, labels])
 			await part(p, report);
 		await p.key("5");
-		assert((await text(p, "recording-view")).includes("Nothing was lost") && (await text(p, "recording-view")).includes(report.recording["host.name"]));
+		assert((await p.text("recording-view")).includes("Nothing was lost") && (await p.text("recording-view")).includes(report.recording["host.name"]));
 		await accessible(p);
 		assert.deepStrictEqual(p.errors, []);
 	} finally {

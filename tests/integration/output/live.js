@@ -5,7 +5,6 @@
 const assert = require("assert");
 const {open} = require("./browser.js");
 
-const text = (p, id) => p.evaluate(`document.getElementById("${id}").textContent`);
 const generation = p => p.evaluate("braidPage.data.live.generation");
 
 async function until(p, expression) {
@@ -25,20 +24,20 @@ async function grows(p) {
 (async () => {
 	const [address, pid] = process.argv.slice(2), p = await open("/dev/null");
 	await p.load(address);
-	assert.strictEqual(await text(p, "live-mark"), "Live");
+	assert.strictEqual(await p.text("live-mark"), "Live");
 	assert(await p.evaluate(`document.getElementById("lost").hidden`), "a recording that goes on has lost nothing");
 
 	/* zoom, search and what is selected */
 	await until(p, `braidPage.frames(braidPage.flame, "Worker.spin").length > 0`);
 	const [spin] = await p.evaluate(`braidPage.frames(braidPage.flame, "Worker.spin")`);
 	await p.click([spin.x, spin.y]);
-	await p.evaluate(`(() => { const f = document.getElementById("search"); f.value = "gamma"; f.dispatchEvent(new Event("input")); })()`);
+	await p.type("search", "gamma");
 	const zoomed = () => p.evaluate(`braidPage.flame.tree.labels[braidPage.flame.tree.label[braidPage.flame.zoom]]`);
 	assert.strictEqual(await zoomed(), "Worker.spin");
 	await grows(p);
 	assert.strictEqual(await zoomed(), "Worker.spin", "the zoom is lost");
-	assert.strictEqual(await text(p, "detail-name"), "Worker.spin", "the selection is lost");
-	assert((await text(p, "matched")).startsWith("1 name"), "the search is lost");
+	assert.strictEqual(await p.text("detail-name"), "Worker.spin", "the selection is lost");
+	assert((await p.text("matched")).startsWith("1 name"), "the search is lost");
 	assert((await p.evaluate("location.hash")).includes("zoom="));
 	if (process.env.PAGE_SHOT)
 		await p.shot(process.env.PAGE_SHOT + "-zoom.png");
@@ -60,7 +59,7 @@ async function grows(p) {
 
 	/* a pause: the state goes on, the data do not */
 	await p.evaluate(`document.getElementById("live-pause").click()`);
-	const held = await generation(p), size = await text(p, "live-text");
+	const held = await generation(p), size = await p.text("live-text");
 	await until(p, `document.getElementById("live-text").textContent !== ${JSON.stringify(size)} && document.getElementById("live-mark").textContent === "Paused"`);
 	assert.strictEqual(await generation(p), held, "it goes on in a pause");
 

@@ -21,10 +21,10 @@ async function lanes(p) {
 	const names = await p.evaluate(`braidPage.lines().map((line, k) => line.cpu !== undefined ? "CPU" : line.fold !== undefined ? line.text : braidPage.name(k))`);
 	assert(names.includes("CPUs") && names.includes("CPU"), names.join());
 	assert(names.some(name => name.startsWith("wants-door")), names.join());
-	await p.evaluate(`(() => { const f = document.getElementById("lanes"); f.value = "wants"; f.dispatchEvent(new Event("input")); })()`);
+	await p.type("lanes", "wants");
 	const left = await p.evaluate(`braidPage.lines().filter(line => line.thread !== undefined).map(line => braidPage.name(braidPage.lines().indexOf(line)))`);
 	assert(left.length >= 1 && left.every(name => name.startsWith("wants-door")), left.join());
-	await p.evaluate(`(() => { const f = document.getElementById("lanes"); f.value = ""; f.dispatchEvent(new Event("input")); })()`);
+	await p.type("lanes", "");
 }
 
 async function zoom(p) {
@@ -50,12 +50,12 @@ async function stacks(p) {
 	await p.frame();
 	const at = await p.evaluate(`braidPage.place(${found.k}, ${middle})`);
 	await p.move(at);
-	const tip = await p.evaluate(`document.getElementById("tip").textContent`);
+	const tip = await p.text("tip");
 	assert(tip.includes("wants-door") && tip.includes("blocked on a monitor") && /at \d+\.\d{6} s/.test(tip), tip);
 	assert(tip.includes("on ") && tip.includes("Views.wantDoor") && tip.includes("the waker on ") && tip.includes("Views.holdDoor"), "the tip has no stacks: " + tip);
 	assert(await p.evaluate("braidPage.drawn().arrows") > 0, "no arrow of a wake-up");
 	await p.click(at);
-	const panel = await p.evaluate(`document.getElementById("panel").textContent`);
+	const panel = await p.text("panel");
 	for (const text of ["wants-door", "blocked on a monitor", "Views$Door", "woken by", "holds-door", "Views.wantDoor", "The waker's stack", "Views.holdDoor"])
 		assert(panel.includes(text), text + " is not in the panel: " + panel);
 	if (process.env.SHOT)
@@ -81,7 +81,7 @@ async function keys(p) {
 	const first = await p.evaluate("braidPage.picked().i");
 	await p.key(first ? "," : ".");
 	assert.notStrictEqual(await p.evaluate("braidPage.picked().i"), first);
-	assert(/from\d/.test(await p.evaluate(`document.getElementById("panel").textContent`)));
+	assert(/from\d/.test(await p.text("panel")));
 	await p.key("Escape");
 	await p.key("0");
 	await p.key("w");
