@@ -58,7 +58,7 @@ static _Noreturn void walk_end(struct walk *w, enum braid_roots_state state)
 static void root_take(struct walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong size,
 		      const jlong *tag)
 {
-	struct braid_heap_root *r = &w->roots->at[w->roots->count];
+	struct braid_heap_root *r = (struct braid_heap_root *)(w->roots + 1) + w->roots->count;
 
 	if (w->roots->count == BRAID_ROOTS_MAX)
 		walk_end(w, BRAID_ROOTS_OVERFLOW);

@@ -53,6 +53,7 @@ _Static_assert(sizeof(struct braid_heap_watched) == 32, "watched object");
 
 #define BRAID_WATCHED_MAX 65536U
 
+/* `count` roots are right behind it. */
 struct braid_heap_roots {
 	__u64 magic;
 	__u32 state; /* enum braid_roots_state, written last */
@@ -62,7 +63,6 @@ struct braid_heap_roots {
 	__u32 reserved;
 	struct braid_layout layout; /* as the agent has read and checked it */
 	struct braid_names names;
-	struct braid_heap_root at[];
 };
 
 #endif

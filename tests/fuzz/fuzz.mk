@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-# Builds every fuzz_NAME.c with libFuzzer and the sanitizers and runs each for SECONDS (30). The Makefile includes this
-# file. Each target keeps its corpus in $(BUILD)/fuzz/corpus/NAME and leaves the inputs that break it in $(BUILD)/fuzz.
+# Builds every fuzz_NAME.c with libFuzzer and the sanitizers and runs each for SECONDS (30), or RUNS times. The Makefile includes
+# this file. Each target keeps its corpus in $(BUILD)/fuzz/corpus/NAME and leaves the inputs that break it in $(BUILD)/fuzz.
 
 FUZZ := $(basename $(notdir $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 SECONDS ?= 30
+RUNS ?= 0
+TARGETS ?= $(FUZZ)
 
 .PHONY: fuzz
-fuzz: setup
-	$(Q)$(SUBMAKE) BUILD=$(BUILD)/fuzz CC=$(CLANG) OPT="-O1 -g $(FUZZ_SANITIZE)" AGENT_OPT="-O2 -g" $(FUZZ:%=$(BUILD)/fuzz/%)
-	$(Q)tests/fuzz/run $(BUILD)/fuzz $(SECONDS) $(FUZZ)
+fuzz: setup $(SKELS) $(BLOBS)
+	$(Q)$(SUBMAKE) $(SANITIZED) BUILD=$(BUILD)/fuzz CC=$(CLANG) OPT="-O2 -g $(FUZZ_SANITIZE)" AGENT_OPT="-O2 -g" $(TARGETS:%=$(BUILD)/fuzz/%)
+	$(Q)CC=$(CLANG) tests/fuzz/run $(BUILD)/fuzz $(SECONDS) $(RUNS) $(TARGETS)
+
+# Nothing else builds the targets: the unit tests see to it that they compile.
+test-unit: $(FUZZ:%=$(BUILD)/tests/fuzz/%.o)
+$(BUILD)/tests/fuzz/%.o: private CFLAGS += $(if $(findstring fuzzer,$(OPT)),,-O0)
 
 # The agent's class-file rewriter, with the sanitizers.
 REWRITER_OBJ := $(patsubst agent/rewrite/%.c,$(BUILD)/fuzz_rewrite/%.o,$(wildcard agent/rewrite/*.c))

@@ -4,10 +4,10 @@
  * again in the same way. `make fuzz` builds and runs it.
  */
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "rewrite/rewrite.h"
+
+#include "input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -32,10 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!rewrite_class(&once, data, size) || !once.out.used)
 		return 0;
 	count = 0;
-	if (!rewrite_class(&twice, once.out.bytes, once.out.used)) {
-		fputs("fuzz_classfile: the new class file is malformed\n", stderr);
-		abort();
-	}
+	must(rewrite_class(&twice, once.out.bytes, once.out.used), "the new class file is malformed");
 	free(once.out.bytes);
 	free(twice.out.bytes);
 	return 0;

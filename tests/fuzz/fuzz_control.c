@@ -5,14 +5,12 @@
  * that change one configuration. `make fuzz` builds and runs it.
  */
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "config/event_config.h"
 #include "record/control.h"
 
-#include "must.h"
+#include "input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

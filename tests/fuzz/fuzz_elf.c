@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Fuzzes everything that reads ELF files: unwind tables from CFI and from instructions, symbols, build-ids, source
- * lines, and the demangler. It touches only a temporary file with the input. `make fuzz` builds and runs it.
+ * lines, and the demangler. The last byte says which of them read the rest, as a file.
  */
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "symbol/lines.h"
 #include "symbol/symbol.h"
 #include "unwind/table.h"
 
-#include "must.h"
+#include "input.h"
+
+enum { FUZZ_UNWIND = 1, FUZZ_IMAGE = 2, FUZZ_SYMBOLS = 4, FUZZ_LINES = 8, FUZZ_NAME = 16 };
 
 #define SIZE_MAX_BYTES (256U << 10)
 #define NOWHERE "/nonexistent/file.so"
 #define PROBED_BYTES 0x6000U /* of the addresses that each input is queried for */
+#define PROBED_STEP 193U
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,18 +25,23 @@ static void check_table(struct unwind_table *t)
 {
 	for (uint32_t i = 0; i + 1 < t->row_count; i++)
 		must(t->rows[i].pc < t->rows[i + 1].pc, "rows are not in order");
-	for (uint64_t pc = 0; pc < PROBED_BYTES; pc += 61)
+	for (uint64_t pc = 0; pc < PROBED_BYTES; pc += PROBED_STEP)
 		(void)unwind_table_rule(t, pc);
 	unwind_table_free(t);
 }
 
-static void try_unwind(int fd, const uint8_t *data, size_t size)
+static void try_unwind(int fd)
 {
 	struct unwind_table *t = NULL;
 
 	if (unwind_table_build(&t, fd) == 0)
 		check_table(t);
-	t = NULL;
+}
+
+static void try_image(const uint8_t *data, size_t size)
+{
+	struct unwind_table *t = NULL;
+
 	if (unwind_table_build_image(&t, data, size) == 0)
 		check_table(t);
 }
@@ -54,7 +58,7 @@ static void try_symbols(int fd)
 	(void)symbols_exported(fd, wanted, 2);
 	if (symbols_open_elf(&s, fd, "", NOWHERE))
 		return;
-	for (uint64_t at = 0; at < PROBED_BYTES; at += 61)
+	for (uint64_t at = 0; at < PROBED_BYTES; at += PROBED_STEP)
 		if (symbols_find(s, at, &found) && found.name)
 			free(symbol_demangle(found.name));
 	symbols_free(s);
@@ -67,7 +71,7 @@ static void try_lines(int fd)
 
 	if (lines_open(&l, fd, "", NOWHERE))
 		return;
-	for (uint64_t at = 0; at < PROBED_BYTES; at += 61) {
+	for (uint64_t at = 0; at < PROBED_BYTES; at += PROBED_STEP) {
 		size_t count = lines_find(l, at, places);
 
 		must(count <= LINES_DEPTH_MAX, "more places than there is room for");
@@ -88,16 +92,22 @@ static void try_name(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	int fd;
+	static struct memory_file file;
+	unsigned what;
 
-	if (size > SIZE_MAX_BYTES)
+	if (!size || size > SIZE_MAX_BYTES)
 		return 0;
-	try_name(data, size);
-	fd = memfd_create("fuzz_elf", MFD_CLOEXEC);
-	must(fd >= 0 && write(fd, data, size) == (ssize_t)size, "no file to work with");
-	try_unwind(fd, data, size);
-	try_symbols(fd);
-	try_lines(fd);
-	close(fd);
+	what = data[--size];
+	memory_file_set(&file, data, size);
+	if (what & FUZZ_UNWIND)
+		try_unwind(file.fd);
+	if (what & FUZZ_IMAGE)
+		try_image(data, size);
+	if (what & FUZZ_SYMBOLS)
+		try_symbols(file.fd);
+	if (what & FUZZ_LINES)
+		try_lines(file.fd);
+	if (what & FUZZ_NAME)
+		try_name(data, size);
 	return 0;
 }

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Fuzzes the reader of heap dumps: the input is one, whatever its first byte says, which chooses text or JSON. What is read
- * is printed, with the way to every object.
+ * Fuzzes the reader of heap dumps: the input is one, behind a byte that says what becomes of it: it is printed, with the way
+ * to every object, as text or JSON, or only read.
  */
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "report/hprof.h"
 
-#include "must.h"
+#include "input.h"
+
+enum { FUZZ_JSON = 1, FUZZ_PRINTED = 2 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,25 +31,17 @@ static void print_all(struct hprof *h, int json, FILE *out)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static FILE *out;
+	static struct memory_file file;
 	struct hprof h;
-	char path[64];
-	int fd;
 
 	if (size < 2)
 		return 0;
-	if (!out)
-		out = fopen("/dev/null", "w");
-	setenv("TMPDIR", "/dev/shm", 1);
-	fd = memfd_create("fuzz_hprof", MFD_CLOEXEC);
-	must(out && fd >= 0, "no file to work with");
-	must(write(fd, data + 1, size - 1) == (ssize_t)size - 1, "file not made");
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (hprof_open(&h, path, MEMORY))
+	setenv("TMPDIR", "/dev/shm", 0);
+	memory_file_set(&file, data + 1, size - 1);
+	if (hprof_open(&h, file.path, MEMORY))
 		must(h.dump.why[0], "no reason given");
-	else
-		print_all(&h, data[0] & 1, out);
+	else if (data[0] & FUZZ_PRINTED)
+		print_all(&h, data[0] & FUZZ_JSON, nowhere());
 	hprof_close(&h);
-	close(fd);
 	return 0;
 }

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Fuzzes the readers of other tools' files: the first byte chooses which, the rest is the file. What a reader lets through
- * is a whole trace.
+ * is a whole trace, which is read if the first byte has FUZZ_READ.
  */
-#include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "import/import.h"
 
-#include "must.h"
+#include "input.h"
+
+#define FUZZ_READ 0x80
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -32,27 +30,23 @@ static void read_all(const char *path)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char from[64], to[64];
+	static struct memory_file from, to;
 	struct import_result result;
 	struct trace_writer *w;
 	bool writing;
-	int fd, err;
+	int err;
 
 	if (size < 2)
 		return 0;
-	fd = memfd_create("fuzz_import", MFD_CLOEXEC);
-	must(fd >= 0 && write(fd, data + 1, size - 1) == (ssize_t)size - 1, "file not made");
-	snprintf(from, sizeof(from), "/proc/self/fd/%d", fd);
-	snprintf(to, sizeof(to), "/dev/shm/fuzz-import-%d", (int)getpid());
-	unlink(to);
-	must(trace_writer_prepare(&w, to) == 0, "no writer");
-	err = import_file(w, from, (enum import_format)(data[0] % IMPORT_FORMATS), &result, &writing);
+	memory_file_set(&from, data + 1, size - 1);
+	memory_file_set(&to, NULL, 0);
+	must(trace_writer_prepare(&w, to.path) == 0, "no writer");
+	err = import_file(w, from.path, (enum import_format)((data[0] & ~FUZZ_READ) % IMPORT_FORMATS), &result,
+			  &writing);
 	must(!writing, "a record was refused");
 	must(trace_writer_close(w) == 0, "not closed");
 	must(!err || err == -E2BIG || *result.refused, "no reason given");
-	if (!err)
-		read_all(to);
-	unlink(to);
-	close(fd);
+	if (!err && data[0] & FUZZ_READ)
+		read_all(to.path);
 	return 0;
 }

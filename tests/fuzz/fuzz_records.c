@@ -5,16 +5,13 @@
  * runs it.
  */
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "jvm/jvm.h"
 #include "jvm/vthreads.h"
 #include "sink/names.h"
 
-#include "must.h"
+#include "input.h"
 
 #define INPUT_MAX (64U << 10)
 #define TID 4000000U /* higher than the kernel's default maximum */

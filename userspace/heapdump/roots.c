@@ -13,7 +13,7 @@
 /* Calls back with every root. */
 static int roots_each(struct writer *w, int (*fn)(struct writer *w, const struct braid_heap_root *r))
 {
-	uint64_t at = w->d->roots + offsetof(struct braid_heap_roots, at);
+	uint64_t at = w->d->roots + sizeof(struct braid_heap_roots);
 	struct braid_heap_root *part = malloc(PART * sizeof(*part));
 	int err = part ? 0 : -ENOMEM;
 

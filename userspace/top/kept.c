@@ -7,7 +7,10 @@
 
 int coder_init(struct coder *c)
 {
-	return trace_schema_own(&c->schema);
+	const struct trace_schema_own *own = trace_schema_own();
+
+	c->schema = &own->schema;
+	return own->err;
 }
 
 void coder_free(struct coder *c)
@@ -40,7 +43,7 @@ int coder_decode(struct coder *c, const uint8_t *code, size_t bytes, struct trac
 	if (!body)
 		return -EBADMSG;
 	begin(c, kind);
-	got = trace_rec_decode(&c->schema, &c->delta, kind, body, body + length, rec, &c->pairs, &newer);
+	got = trace_rec_decode(c->schema, &c->delta, kind, body, body + length, rec, &c->pairs, &newer);
 	return got < 0 ? got : 0;
 }
 

@@ -10,7 +10,7 @@
 #include <util/vec.h>
 
 struct coder {
-	struct trace_schema schema;
+	const struct trace_schema *schema;
 	struct trace_delta delta;
 	struct trace_pairs pairs;
 	VEC(uint8_t) scratch;

@@ -51,7 +51,7 @@ long trace_block_pack(ZSTD_CCtx *zstd, struct braid_block *head, const void *raw
 
 	if (raw_bytes > BRAID_BLOCK_RAW_MAX)
 		return -EINVAL;
-	stored = ZSTD_compressCCtx(zstd, out + sizeof(*head), TRACE_STORED_MAX, raw, raw_bytes, level);
+	stored = ZSTD_compressCCtx(zstd, out + sizeof(*head), ZSTD_COMPRESSBOUND(raw_bytes), raw, raw_bytes, level);
 	if (ZSTD_isError(stored))
 		return ZSTD_getErrorCode(stored) == ZSTD_error_memory_allocation ? -ENOMEM : -EIO;
 	stored = pad(out + sizeof(*head), stored, stored_least(raw_bytes));

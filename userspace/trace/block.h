@@ -10,7 +10,8 @@
 #include <braid/trace.h>
 
 #define TRACE_STORED_MAX ZSTD_COMPRESSBOUND(BRAID_BLOCK_RAW_MAX)
-#define TRACE_BLOCK_MAX (sizeof(struct braid_block) + TRACE_STORED_MAX)
+#define TRACE_BLOCK_BOUND(raw_bytes) (sizeof(struct braid_block) + ZSTD_COMPRESSBOUND(raw_bytes))
+#define TRACE_BLOCK_MAX TRACE_BLOCK_BOUND(BRAID_BLOCK_RAW_MAX)
 
 /*
  * Consecutive definitions resemble each other and repay the search for matches (stacks of a real program are 7 %
@@ -20,7 +21,7 @@
 #define TRACE_EVENTS_ZSTD_LEVEL 1
 
 /*
- * Packs `raw` into a block in `out` (TRACE_BLOCK_MAX bytes). Kind, schema, sequence and times come from `head`, whose
+ * Packs `raw` into a block in `out` (TRACE_BLOCK_BOUND(raw_bytes) bytes). Kind, schema, sequence and times come from `head`, whose
  * other fields are set. Returns the block's size or a negative errno.
  */
 long trace_block_pack(ZSTD_CCtx *zstd, struct braid_block *head, const void *raw, size_t raw_bytes, uint8_t *out);

@@ -85,8 +85,16 @@ uint16_t trace_schema_id(const char *text, size_t len);
  */
 int trace_schema_parse(struct trace_schema *schema, const char *text, size_t len);
 
-/* This program's own, parsed. 0 or a negative errno. */
-int trace_schema_own(struct trace_schema *schema);
+/* This program's own, as text and parsed. */
+struct trace_schema_own {
+	int err; /* 0 or a negative errno */
+	size_t len;
+	char text[TRACE_SCHEMA_MAX];
+	struct trace_schema schema;
+};
+
+/* It is made once. */
+const struct trace_schema_own *trace_schema_own(void);
 
 /* ---- codec.c ---- */
 

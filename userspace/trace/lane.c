@@ -5,23 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-int lane_init(struct lane *l)
+uint8_t *lane_room(struct lane *l, size_t bytes)
 {
-	l->raw = malloc(BRAID_BLOCK_RAW_MAX);
-	return l->raw ? 0 : -ENOMEM;
+	return VEC_RESERVE(&l->raw, bytes ? bytes : 1) ? NULL : l->raw.at;
 }
 
 void lane_free(struct lane *l)
 {
-	free(l->raw);
+	free(l->raw.at);
 	free(l->pairs.pairs);
 }
 
 void lane_begin(struct lane *l, size_t bytes)
 {
 	memset(&l->delta, 0, sizeof(l->delta));
-	l->rec = l->raw;
-	l->rec_end = l->raw + bytes;
+	l->rec = l->raw.at;
+	l->rec_end = l->raw.at + bytes;
 }
 
 void lane_clear(struct lane *l)

@@ -6,8 +6,10 @@
 #include "codec.h"
 #include "trace.h"
 
+#include "util/vec.h"
+
 struct lane {
-	uint8_t *raw;	    /* of the block, BRAID_BLOCK_RAW_MAX bytes */
+	VEC(uint8_t) raw;   /* of the block */
 	const uint8_t *rec; /* the next record, in raw */
 	const uint8_t *rec_end;
 	struct trace_delta delta;
@@ -16,11 +18,11 @@ struct lane {
 	struct trace_rec ahead;
 };
 
-/* 0 or -ENOMEM. */
-int lane_init(struct lane *l);
+/* Returns where the `bytes` of a block are to be put, or NULL without memory. */
+uint8_t *lane_room(struct lane *l, size_t bytes);
 void lane_free(struct lane *l);
 
-/* Begins with a block whose `bytes` are in l->raw. */
+/* Begins with the block whose `bytes` are there. */
 void lane_begin(struct lane *l, size_t bytes);
 void lane_clear(struct lane *l);
 bool lane_has_more(const struct lane *l);

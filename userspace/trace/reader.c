@@ -17,6 +17,7 @@
 #include "lane.h"
 #include "source.h"
 #include "spool.h"
+#include "util/vec.h"
 
 #define MAGIC_BYTES (sizeof(BRAID_BLOCK_MAGIC) - 1)
 
@@ -24,7 +25,6 @@
 #define FIRST_BLOCK_WITHIN (4UL << 20)
 
 #define SEARCH_BYTES (256UL << 10)
-_Static_assert(SEARCH_BYTES < TRACE_BLOCK_MAX, "searching borrows the block's buffer");
 
 /* What is left out by its time. */
 enum bounds { BOUNDS_NONE, BOUNDS_EVENTS, BOUNDS_SAMPLES };
@@ -39,10 +39,11 @@ struct trace_reader {
 	uint64_t left_from_ns, left_to_ns; /* of blocks that were left out */
 	struct trace_damage damage;
 	ZSTD_DCtx *zstd;
-	uint8_t *block;
+	VEC(uint8_t) block; /* its bytes; or those that are searched */
 	struct lane lane;
-	struct lane samples; /* that were written together with the events in `lane` */
-	struct trace_schema schema;
+	struct lane samples;		   /* that were written together with the events in `lane` */
+	const struct trace_schema *schema; /* this program's own, or `other` */
+	struct trace_schema *other;
 };
 
 enum block_state {
@@ -60,14 +61,19 @@ enum block_state {
 static int magic_search(struct trace_reader *r, uint64_t pos, uint64_t limit, uint64_t *found)
 {
 	while (pos < limit) {
-		ssize_t n = trace_source_read(&r->source, pos, r->block, SEARCH_BYTES);
+		uint64_t left = r->source.size - pos;
+		size_t piece = left < SEARCH_BYTES ? (size_t)left : SEARCH_BYTES;
 		const uint8_t *hit;
+		ssize_t n;
 
+		if (VEC_RESERVE(&r->block, piece))
+			return -ENOMEM;
+		n = trace_source_read(&r->source, pos, r->block.at, piece);
 		if (n < 0)
 			return (int)n;
-		hit = memmem(r->block, (size_t)n, BRAID_BLOCK_MAGIC, MAGIC_BYTES);
-		if (hit && pos + (uint64_t)(hit - r->block) < limit) {
-			*found = pos + (uint64_t)(hit - r->block);
+		hit = memmem(r->block.at, (size_t)n, BRAID_BLOCK_MAGIC, MAGIC_BYTES);
+		if (hit && pos + (uint64_t)(hit - r->block.at) < limit) {
+			*found = pos + (uint64_t)(hit - r->block.at);
 			return 0;
 		}
 		if (hit || (size_t)n < SEARCH_BYTES)
@@ -97,26 +103,30 @@ static bool is_left_out(const struct trace_reader *r, const struct braid_block *
  */
 static int block_read(struct trace_reader *r, struct braid_block *head)
 {
-	ssize_t n = trace_source_read(&r->source, r->pos, r->block, sizeof(*head));
+	ssize_t n = trace_source_read(&r->source, r->pos, head, sizeof(*head));
 	size_t magic_bytes = n < (ssize_t)MAGIC_BYTES ? (size_t)n : MAGIC_BYTES;
 
 	if (n < 0)
 		return (int)n;
-	if (n == 0 || memcmp(r->block, BRAID_BLOCK_MAGIC, magic_bytes) != 0)
+	if (n == 0 || memcmp(head, BRAID_BLOCK_MAGIC, magic_bytes) != 0)
 		return BLOCK_NOWHERE;
 	if ((size_t)n < sizeof(*head))
 		return BLOCK_CUT;
-	memcpy(head, r->block, sizeof(*head));
 	if (trace_block_check_head(head))
 		return BLOCK_BAD;
-	if (is_left_out(r, head) && head->stored_bytes <= r->source.size - r->pos - sizeof(*head))
+	if (r->pos + sizeof(*head) + head->stored_bytes > r->source.size)
+		return BLOCK_CUT;
+	if (is_left_out(r, head))
 		return BLOCK_OUT;
-	n = trace_source_read(&r->source, r->pos + sizeof(*head), r->block + sizeof(*head), head->stored_bytes);
+	if (VEC_RESERVE(&r->block, sizeof(*head) + head->stored_bytes))
+		return -ENOMEM;
+	memcpy(r->block.at, head, sizeof(*head));
+	n = trace_source_read(&r->source, r->pos + sizeof(*head), r->block.at + sizeof(*head), head->stored_bytes);
 	if (n < 0)
 		return (int)n;
 	if ((size_t)n < head->stored_bytes)
 		return BLOCK_CUT;
-	if (trace_block_check(r->block))
+	if (trace_block_check(r->block.at))
 		return BLOCK_BAD;
 	return head->version == BRAID_TRACE_VERSION ? BLOCK_GOOD : BLOCK_NEWER;
 }
@@ -158,19 +168,24 @@ static void block_leave_out(struct trace_reader *r, const struct braid_block *he
 
 static int schema_load(struct trace_reader *r, const struct braid_block *head)
 {
-	struct trace_schema *schema = malloc(sizeof(*schema));
-	int err;
+	const struct trace_schema_own *own = trace_schema_own();
+	struct trace_schema *schema;
 
+	if (head->raw_bytes == own->len && memcmp(r->lane.raw.at, own->text, own->len) == 0 &&
+	    head->schema == own->schema.id) {
+		r->schema = &own->schema;
+		return 0;
+	}
+	schema = malloc(sizeof(*schema));
 	if (!schema)
 		return -ENOMEM;
-	err = trace_schema_parse(schema, (const char *)r->lane.raw, head->raw_bytes);
-	if (!err && schema->id != head->schema)
-		err = -EBADMSG;
-	if (!err)
-		r->schema = *schema;
-	else
+	if (trace_schema_parse(schema, (const char *)r->lane.raw.at, head->raw_bytes) || schema->id != head->schema) {
 		block_leave_out(r, head);
-	free(schema);
+		free(schema);
+		return 0;
+	}
+	free(r->other);
+	r->schema = r->other = schema;
 	return 0;
 }
 
@@ -198,8 +213,11 @@ static int block_use(struct trace_reader *r, const struct braid_block *head, str
 {
 	bool is_records =
 		head->kind == BRAID_BLOCK_DEFS || head->kind == BRAID_BLOCK_EVENTS || head->kind == BRAID_BLOCK_SAMPLES;
+	uint8_t *raw = lane_room(lane, head->raw_bytes);
 
-	if (trace_block_unpack(r->zstd, r->block, lane->raw) || (is_records && head->schema != r->schema.id)) {
+	if (!raw)
+		return -ENOMEM;
+	if (trace_block_unpack(r->zstd, r->block.at, raw) || (is_records && head->schema != r->schema->id)) {
 		block_leave_out(r, head);
 		return 0;
 	}
@@ -287,16 +305,15 @@ static void reader_explain(const char **why, const char *text)
 static int reader_new(struct trace_reader **out)
 {
 	struct trace_reader *r = calloc(1, sizeof(*r));
-	int err = -ENOMEM;
+	int err;
 
 	if (!r)
 		return -ENOMEM;
 	r->source.fd = -1;
 	r->damage.no_index = true;
 	r->zstd = ZSTD_createDCtx();
-	r->block = malloc(TRACE_BLOCK_MAX);
-	if (r->zstd && r->block && !lane_init(&r->lane) && !lane_init(&r->samples))
-		err = trace_schema_own(&r->schema); /* reads blocks of exactly this schema if the file's is damaged */
+	r->schema = &trace_schema_own()->schema; /* reads blocks of exactly this schema if the file's is damaged */
+	err = r->zstd ? trace_schema_own()->err : -ENOMEM;
 	if (err)
 		trace_reader_close(r);
 	else
@@ -459,7 +476,7 @@ bool trace_reader_grows(const struct trace_reader *r)
 int trace_reader_next(struct trace_reader *r, struct trace_rec *rec)
 {
 	for (;;) {
-		int got = lanes_next(&r->lane, &r->samples, &r->schema, &r->damage, rec);
+		int got = lanes_next(&r->lane, &r->samples, r->schema, &r->damage, rec);
 
 		if (got)
 			return got;
@@ -523,7 +540,8 @@ void trace_reader_close(struct trace_reader *r)
 		return;
 	trace_source_close(&r->source);
 	ZSTD_freeDCtx(r->zstd);
-	free(r->block);
+	free(r->block.at);
+	free(r->other);
 	lane_free(&r->lane);
 	lane_free(&r->samples);
 	free(r);

@@ -3,6 +3,7 @@
 #include "codec.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -257,10 +258,20 @@ int trace_schema_parse(struct trace_schema *schema, const char *text, size_t len
 	return 0;
 }
 
-int trace_schema_own(struct trace_schema *schema)
-{
-	char text[TRACE_SCHEMA_MAX];
-	int len = trace_schema_text(text, sizeof(text));
+static struct trace_schema_own own_schema;
 
-	return len < 0 ? len : trace_schema_parse(schema, text, (size_t)len);
+static void own_make(void)
+{
+	int len = trace_schema_text(own_schema.text, sizeof(own_schema.text));
+
+	own_schema.len = len < 0 ? 0 : (size_t)len;
+	own_schema.err = len < 0 ? len : trace_schema_parse(&own_schema.schema, own_schema.text, own_schema.len);
+}
+
+const struct trace_schema_own *trace_schema_own(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, own_make);
+	return &own_schema;
 }

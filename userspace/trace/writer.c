@@ -24,8 +24,7 @@
 /* A block of one kind that is being filled. */
 struct buffer {
 	uint16_t kind;
-	uint8_t *raw;
-	size_t len;
+	VEC(uint8_t) raw;
 	uint64_t time_min_ns;
 	uint64_t time_max_ns;
 	struct trace_delta delta;
@@ -54,13 +53,12 @@ struct trace_writer {
 	uint64_t bytes;
 	struct buffer defs;
 	struct buffer events;
-	struct buffer samples; /* those that readers can leave out by their time */
-	struct mark *marks;    /* MARKS_MAX */
-	size_t mark_count;
-	uint32_t waiting; /* samples that are not in the file yet */
-	uint64_t written; /* samples that are */
+	struct buffer samples;	/* those that readers can leave out by their time */
+	VEC(struct mark) marks; /* at most MARKS_MAX */
+	uint32_t waiting;	/* samples that are not in the file yet */
+	uint64_t written;	/* samples that are */
 	ZSTD_CCtx *zstd;
-	uint8_t *block;
+	VEC(uint8_t) block;
 	VEC(struct place) places;
 	trace_tap_fn tap;
 	void *tap_ctx;
@@ -91,13 +89,15 @@ static int block_write(struct trace_writer *w, struct braid_block *head, const v
 
 	head->schema = w->schema;
 	head->sequence = w->sequence;
-	packed = trace_block_pack(w->zstd, head, raw, raw_bytes, w->block);
+	if (VEC_RESERVE(&w->block, TRACE_BLOCK_BOUND(raw_bytes)))
+		return -ENOMEM;
+	packed = trace_block_pack(w->zstd, head, raw, raw_bytes, w->block.at);
 	if (packed < 0)
 		return (int)packed;
 	err = place_add(w, head);
 	if (err)
 		return err;
-	err = trace_output_write(&w->out, w->block, (size_t)packed);
+	err = trace_output_write(&w->out, w->block.at, (size_t)packed);
 	if (err) {
 		file_cut(w);
 		w->places.count--;
@@ -110,7 +110,7 @@ static int block_write(struct trace_writer *w, struct braid_block *head, const v
 
 static void buffer_reset(struct buffer *b)
 {
-	b->len = 0;
+	b->raw.count = 0;
 	b->time_min_ns = 0;
 	b->time_max_ns = 0;
 	memset(&b->delta, 0, sizeof(b->delta));
@@ -125,7 +125,7 @@ static int buffer_write(struct trace_writer *w, const struct buffer *b, size_t l
 		.time_max_ns = b->time_max_ns,
 	};
 
-	return len ? block_write(w, &head, b->raw, len) : 0;
+	return len ? block_write(w, &head, b->raw.at, len) : 0;
 }
 
 /* ---- a full disk ---- */
@@ -152,7 +152,7 @@ static int mark_write(struct trace_writer *w, const struct mark *m)
 static void salvage(struct trace_writer *w)
 {
 	uint64_t bytes = w->bytes, sequence = w->sequence;
-	size_t places = w->places.count, good = 0, bad = w->mark_count + 1;
+	size_t places = w->places.count, good = 0, bad = w->marks.count + 1;
 
 	while (bad - good > 1) {
 		size_t middle = good + (bad - good) / 2;
@@ -161,15 +161,15 @@ static void salvage(struct trace_writer *w)
 		w->sequence = sequence;
 		w->places.count = places;
 		file_cut(w);
-		if (mark_write(w, &w->marks[middle - 1]))
+		if (mark_write(w, &w->marks.at[middle - 1]))
 			bad = middle;
 		else
 			good = middle;
 	}
-	if (good && w->bytes == bytes && mark_write(w, &w->marks[good - 1]))
+	if (good && w->bytes == bytes && mark_write(w, &w->marks.at[good - 1]))
 		good = 0; /* another process has taken the space */
 	if (good)
-		w->written += w->marks[good - 1].count;
+		w->written += w->marks.at[good - 1].count;
 }
 
 static bool disk_is_full(int err)
@@ -182,59 +182,52 @@ static int buffers_flush(struct trace_writer *w, bool events)
 {
 	if (w->err)
 		return w->err;
-	w->err = mark_write(w, &(struct mark){.defs = (uint32_t)w->defs.len,
-					      .events = events ? (uint32_t)w->events.len : 0,
-					      .samples = events ? (uint32_t)w->samples.len : 0});
+	w->err = mark_write(w, &(struct mark){.defs = (uint32_t)w->defs.raw.count,
+					      .events = events ? (uint32_t)w->events.raw.count : 0,
+					      .samples = events ? (uint32_t)w->samples.raw.count : 0});
 	if (disk_is_full(w->err) && !w->out.stream)
 		salvage(w);
 	if (w->err)
 		return w->err;
 	buffer_reset(&w->defs);
-	for (size_t i = 0; i < w->mark_count; i++)
-		w->marks[i].defs = 0;
+	for (size_t i = 0; i < w->marks.count; i++)
+		w->marks.at[i].defs = 0;
 	if (events) {
 		buffer_reset(&w->events);
 		buffer_reset(&w->samples);
 		w->written += w->waiting;
 		w->waiting = 0;
-		w->mark_count = 0;
+		w->marks.count = 0;
 	}
 	return 0;
 }
 
-/* Adds a mark after an event, every MARK_BYTES. */
+/* Adds a mark after an event, every MARK_BYTES. Without memory for it, a full disk takes a little less. */
 static void mark_add(struct trace_writer *w)
 {
-	const struct mark *last = w->mark_count ? &w->marks[w->mark_count - 1] : &(struct mark){0};
+	const struct mark *last = w->marks.count ? &w->marks.at[w->marks.count - 1] : &(struct mark){0};
+	size_t events = w->events.raw.count, samples = w->samples.raw.count;
 
-	if (w->events.len + w->samples.len - last->events - last->samples < MARK_BYTES || w->mark_count == MARKS_MAX)
-		return;
-	w->marks[w->mark_count++] = (struct mark){.defs = (uint32_t)w->defs.len,
-						  .events = (uint32_t)w->events.len,
-						  .samples = (uint32_t)w->samples.len,
-						  .count = w->waiting};
+	if (events + samples - last->events - last->samples >= MARK_BYTES && w->marks.count < MARKS_MAX)
+		(void)VEC_PUSH(&w->marks, ((struct mark){.defs = (uint32_t)w->defs.raw.count,
+							 .events = (uint32_t)events,
+							 .samples = (uint32_t)samples,
+							 .count = w->waiting}));
 }
 
 /* ---- opening ---- */
-
-static int buffer_init(struct buffer *b, uint16_t kind)
-{
-	b->kind = kind;
-	b->raw = malloc(BRAID_BLOCK_RAW_MAX);
-	return b->raw ? 0 : -ENOMEM;
-}
 
 static void writer_free(struct trace_writer *w)
 {
 	if (!w)
 		return;
 	ZSTD_freeCCtx(w->zstd);
-	free(w->defs.raw);
-	free(w->events.raw);
-	free(w->samples.raw);
-	free(w->block);
+	free(w->defs.raw.at);
+	free(w->events.raw.at);
+	free(w->samples.raw.at);
+	free(w->block.at);
 	free(w->places.at);
-	free(w->marks);
+	free(w->marks.at);
 	(void)trace_output_close(&w->out);
 	free(w);
 }
@@ -246,11 +239,11 @@ static int writer_new(struct trace_writer **out)
 	if (!w)
 		return -ENOMEM;
 	w->out.fd = -1;
-	w->marks = calloc(MARKS_MAX, sizeof(*w->marks));
+	w->defs.kind = BRAID_BLOCK_DEFS;
+	w->events.kind = BRAID_BLOCK_EVENTS;
+	w->samples.kind = BRAID_BLOCK_SAMPLES;
 	w->zstd = ZSTD_createCCtx();
-	w->block = malloc(TRACE_BLOCK_MAX);
-	if (!w->zstd || !w->block || !w->marks || buffer_init(&w->defs, BRAID_BLOCK_DEFS) ||
-	    buffer_init(&w->events, BRAID_BLOCK_EVENTS) || buffer_init(&w->samples, BRAID_BLOCK_SAMPLES)) {
+	if (!w->zstd) {
 		writer_free(w);
 		return -ENOMEM;
 	}
@@ -261,13 +254,10 @@ static int writer_new(struct trace_writer **out)
 static int schema_write(struct trace_writer *w)
 {
 	struct braid_block head = {.kind = BRAID_BLOCK_SCHEMA};
-	char text[TRACE_SCHEMA_MAX];
-	int len = trace_schema_text(text, sizeof(text));
+	const struct trace_schema_own *own = trace_schema_own();
 
-	if (len < 0)
-		return len;
-	w->schema = trace_schema_id(text, (size_t)len);
-	return block_write(w, &head, text, (size_t)len);
+	w->schema = own->schema.id;
+	return own->err ?: block_write(w, &head, own->text, own->len);
 }
 
 int trace_writer_prepare(struct trace_writer **out, const char *path)
@@ -340,12 +330,13 @@ int trace_writer_put(struct trace_writer *w, const struct trace_rec *rec)
 		return err;
 	if (w->tap)
 		w->tap(w->tap_ctx, rec);
-	if (bound > BRAID_BLOCK_RAW_MAX - b->len) {
+	if (bound > BRAID_BLOCK_RAW_MAX - b->raw.count)
 		err = buffers_flush(w, is_event);
-		if (err)
-			return err;
-	}
-	b->len = (size_t)(trace_rec_encode(&b->delta, rec, b->raw + b->len) - b->raw);
+	if (!err && VEC_RESERVE(&b->raw, bound))
+		err = w->err = -ENOMEM;
+	if (err)
+		return err;
+	b->raw.count = (size_t)(trace_rec_encode(&b->delta, rec, b->raw.at + b->raw.count) - b->raw.at);
 	if (!is_event)
 		return 0;
 	/* Every event has a time, which is the last one coded. */
@@ -420,9 +411,15 @@ const char *trace_writer_why(int err)
 static int index_write(struct trace_writer *w, size_t *next, size_t count)
 {
 	struct braid_block head = {.kind = BRAID_BLOCK_INDEX};
-	uint8_t *p = w->events.raw, *end = p + BRAID_BLOCK_RAW_MAX;
+	size_t bytes = (count - *next) * 4 * VARINT_MAX_BYTES;
+	uint8_t *p, *end;
 	uint64_t offset = 0;
 
+	bytes = bytes < BRAID_BLOCK_RAW_MAX ? bytes : BRAID_BLOCK_RAW_MAX;
+	if (VEC_RESERVE(&w->events.raw, bytes))
+		return -ENOMEM;
+	p = w->events.raw.at;
+	end = p + bytes;
 	for (; *next < count && end - p >= 4 * VARINT_MAX_BYTES; (*next)++) {
 		const struct place *at = &w->places.at[*next];
 
@@ -432,7 +429,7 @@ static int index_write(struct trace_writer *w, size_t *next, size_t count)
 		p = varint_put(p, at->time_max_ns - at->time_min_ns);
 		offset = at->offset;
 	}
-	return block_write(w, &head, w->events.raw, (size_t)(p - w->events.raw));
+	return block_write(w, &head, w->events.raw.at, (size_t)(p - w->events.raw.at));
 }
 
 int trace_writer_close(struct trace_writer *w)
