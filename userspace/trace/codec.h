@@ -49,6 +49,7 @@ struct trace_layout {
 	bool defined;	/* by the file */
 	bool newer;	/* has fields that are unknown here */
 	bool has_array; /* has an array that is known here; trace_schema_parse sets it */
+	bool frequent;	/* trace_line_is_frequent() */
 	struct trace_field fields[TRACE_FIELDS_MAX];
 };
 
@@ -103,6 +104,9 @@ int trace_rec_bound(const struct trace_rec *rec, size_t *bound_bytes);
 
 /* Writes `rec`, which has passed trace_rec_bound, and returns the end. */
 uint8_t *trace_rec_encode(struct trace_delta *delta, const struct trace_rec *rec, uint8_t *out);
+
+/* Whether a line of a schema, without its newline, is that of a kind with a decoder of its own: few kinds are nearly all. */
+bool trace_line_is_frequent(uint32_t kind, const char *line, size_t len);
 
 /* Reads a record's head: sets kind and length and returns the body; NULL when the record does not fit before `end`. */
 const uint8_t *trace_rec_head(const uint8_t *p, const uint8_t *end, uint32_t *kind, size_t *len);

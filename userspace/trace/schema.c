@@ -224,6 +224,7 @@ static bool take_kind(const char **at, const char *end, struct trace_schema *sch
 {
 	char name[TRACE_NAME_MAX + 1];
 	const struct trace_layout *own;
+	const char *line = *at;
 	struct trace_layout *l;
 	uint32_t kind;
 
@@ -243,6 +244,7 @@ static bool take_kind(const char **at, const char *end, struct trace_schema *sch
 	while (take_char(at, end, ' '))
 		if (!take_field(at, end, own, l))
 			return false;
+	l->frequent = trace_line_is_frequent(kind, line, (size_t)(*at - line));
 	return take_char(at, end, '\n');
 }
 

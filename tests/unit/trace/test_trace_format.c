@@ -250,12 +250,76 @@ START_TEST(varints)
 }
 END_TEST
 
+/* ---- decoders of their own ---- */
+
+/* Short bodies, mostly of small numbers, some of which are no record. */
+static size_t draw_body(uint8_t *body)
+{
+	size_t len = (size_t)lrand48() % 24;
+
+	for (size_t i = 0; i < len; i++)
+		body[i] = (uint8_t)(lrand48() % 4 ? lrand48() % 0x80 : lrand48());
+	return len;
+}
+
+static void assert_same(const struct trace_rec *a, const struct trace_rec *b)
+{
+	char text[2][1024] = {{0}};
+	FILE *out[2] = {fmemopen(text[0], sizeof(text[0]), "w"), fmemopen(text[1], sizeof(text[1]), "w")};
+
+	MUST(trace_rec_print(out[0], a) == 0 && trace_rec_print(out[1], b) == 0);
+	fclose(out[0]);
+	fclose(out[1]);
+	MUST(strcmp(text[0], text[1]) == 0);
+}
+
+/* The decoders of frequent kinds are those of this program's own schema, and do what the one of all kinds does. */
+START_TEST(frequent_kinds_are_decoded_as_all)
+{
+	static const uint32_t kinds[] = {TRACE_NODE, TRACE_SAMPLE};
+	const struct trace_schema *own = &trace_schema_own()->schema;
+	static struct trace_schema slow;
+	static struct trace_delta deltas[2];
+	struct trace_pairs pairs = {0};
+	unsigned good = 0;
+
+	ck_assert_int_eq(trace_schema_own()->err, 0);
+	slow = *own;
+	for (uint32_t kind = 0; kind < TRACE_KIND_LIMIT; kind++) {
+		ck_assert_uint_eq(own->layouts[kind].frequent, kind == TRACE_NODE || kind == TRACE_SAMPLE);
+		slow.layouts[kind].frequent = false;
+	}
+	srand48(7);
+	for (unsigned i = 0; i < 200000; i++) {
+		uint32_t kind = kinds[i % 2];
+		struct trace_rec a, b;
+		bool newer[2] = {false, false};
+		uint8_t body[24];
+		size_t len = draw_body(body);
+		int got = trace_rec_decode(own, &deltas[0], kind, body, body + len, &a, &pairs, &newer[0]);
+
+		MUST(trace_rec_decode(&slow, &deltas[1], kind, body, body + len, &b, &pairs, &newer[1]) == got);
+		MUST(memcmp(&deltas[0], &deltas[1], sizeof(deltas[0])) == 0);
+		MUST(got != 1 || newer[0] == newer[1]);
+		if (got == 1)
+			assert_same(&a, &b);
+		else /* after a bad record, ids are nearly all out of range */
+			memset(deltas, 0, sizeof(deltas));
+		good += got == 1;
+	}
+	ck_assert_uint_gt(good, 20000);
+	ck_assert_uint_lt(good, 199000);
+	free(pairs.pairs);
+}
+END_TEST
+
 Suite *test_trace_format(void)
 {
 	Suite *suite = suite_create("trace_format");
 	TCase *tc = tcase_create("trace_format");
 
 	tcase_add_test(tc, varints);
+	tcase_add_test(tc, frequent_kinds_are_decoded_as_all);
 	tcase_add_test(tc, newer_schema_is_read_by_name);
 	tcase_add_test(tc, schemas_that_are_none);
 	tcase_add_test(tc, description_lists_every_field);
