@@ -116,8 +116,10 @@ size_t table_find(const struct table *t, uint32_t id)
 
 	if (id == 0)
 		return TABLE_NONE;
-	if (id - 1 < t->count && t->ids[id - 1] == id)
+	if (id - 1 < t->dense || (id - 1 < t->count && t->ids[id - 1] == id))
 		return id - 1;
+	if (id - 1 < t->moved_count && t->moved[id - 1])
+		return t->moved[id - 1] - 1;
 	at = u64map_get(&t->far, id);
 	return at ? at - 1 : TABLE_NONE;
 }
@@ -159,32 +161,49 @@ void *table_put(struct table *t, uint32_t id)
 			return NULL;
 		*at = (uint32_t)t->count + 1;
 	}
+	t->dense += t->dense == t->count && id - 1 == t->count;
 	row = t->count++;
 	t->ids[row] = id;
 	return memset(table_row(t, row), 0, t->row_bytes);
 }
 
-int table_keep(struct table *t, const bool *keep)
+/* Notes where rows with unexpected ids are once only those of `keep` are left. */
+static int find_moved(const struct table *t, const bool *keep, struct table *to)
 {
-	struct u64map far = {0};
 	size_t kept = 0;
 
+	to->moved_count = t->count > t->moved_count ? t->count : t->moved_count;
+	to->moved = calloc(to->moved_count + 1, sizeof(*to->moved));
+	if (!to->moved)
+		return -ENOMEM;
 	for (size_t i = 0; i < t->count; i++) {
-		uint32_t *at = NULL;
+		uint32_t id = t->ids[i], *at = NULL;
 
 		if (!keep[i])
 			continue;
-		if (t->ids[i] - 1 != kept && !(at = u64map_put(&far, t->ids[i]))) {
-			u64map_free(&far);
+		at = id - 1 < to->moved_count ? &to->moved[id - 1] : u64map_put(&to->far, id);
+		if (!at)
 			return -ENOMEM;
-		}
-		kept++;
-		if (at)
-			*at = (uint32_t)kept;
+		*at = (uint32_t)++kept;
 	}
+	return 0;
+}
+
+int table_keep(struct table *t, const bool *keep)
+{
+	struct table to = {0};
+	size_t kept = 0;
+
+	if (find_moved(t, keep, &to)) {
+		free(to.moved);
+		u64map_free(&to.far);
+		return -ENOMEM;
+	}
+	free(t->moved);
 	u64map_free(&t->far);
-	t->far = far;
-	kept = 0;
+	t->moved = to.moved;
+	t->moved_count = to.moved_count;
+	t->far = to.far;
 	for (size_t i = 0; i < t->count; i++) {
 		if (!keep[i])
 			continue;
@@ -193,6 +212,8 @@ int table_keep(struct table *t, const bool *keep)
 		t->ids[kept++] = t->ids[i];
 	}
 	t->count = kept;
+	for (t->dense = 0; t->dense < kept && t->ids[t->dense] - 1 == t->dense;)
+		t->dense++;
 	return 0;
 }
 
@@ -200,6 +221,7 @@ void table_free(struct table *t)
 {
 	free(t->rows);
 	free(t->ids);
+	free(t->moved);
 	u64map_free(&t->far);
 	table_init(t, t->row_bytes);
 }

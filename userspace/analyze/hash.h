@@ -30,15 +30,18 @@ void u64map_free(struct u64map *m);
 
 /*
  * Objects by id. Rows have the order of their arrival, which in a valid file is the order of the ids: id n is then row
- * n - 1 and needs no hash. All other ids are found through `far`.
+ * n - 1 and needs no hash. When rows have been removed, those ids are found in `moved`, and all others through `far`.
  */
 struct table {
 	size_t row_bytes;
 	unsigned char *rows;
 	uint32_t *ids; /* of each row */
 	size_t count;
+	size_t dense; /* the first rows, each of which has the id behind its number */
 	size_t rows_room;
 	size_t ids_room;
+	uint32_t *moved; /* row + 1 of each id from 1 on; 0: not here */
+	size_t moved_count;
 	struct u64map far;
 };
 

@@ -47,6 +47,17 @@ START_TEST(needed_stacks_are_kept)
 		ck_assert_uint_eq(n->frame, kept[i] == 5000 ? 9 : kept[i] + 7);
 	}
 	ck_assert_ptr_null(table_get(&a->nodes, 3));
+
+	/* a forgotten one can come again, and go again, and those with ids far from their rows are still found */
+	feed(a, &(struct trace_rec){.kind = TRACE_NODE, .node = {3, 1, 30}});
+	feed(a, &(struct trace_rec){.kind = TRACE_NODE, .node = {700, 3, 31}});
+	ck_assert_uint_eq(((const struct node_row *)table_get(&a->nodes, 3))->frame, 30);
+	feed(a, &(struct trace_rec){.kind = TRACE_SAMPLE, .sample = {.time_ns = 9, .node = 700, .weight = 1}});
+	ck_assert_int_eq(analyzer_forget_stacks(a), 0);
+	ck_assert_uint_eq(a->nodes.count, sizeof(kept) / sizeof(kept[0]) + 2);
+	ck_assert_uint_eq(((const struct node_row *)table_get(&a->nodes, 700))->parent, 3);
+	ck_assert_uint_eq(((const struct node_row *)table_get(&a->nodes, 5000))->parent, 2);
+	ck_assert_ptr_null(table_get(&a->nodes, 5));
 	analyzer_free(a);
 }
 END_TEST
