@@ -83,7 +83,7 @@ int diagnosis_new(struct diagnosis **out, const struct views *v)
 	struct facts *facts = NULL;
 	int err = d ? facts_new(&facts, v) : -ENOMEM;
 
-	err = err ?: check_all(d, v, facts);
+	err = err ?: dumps_new(&d->dumps, v->an) ?: check_all(d, v, facts);
 	if (!err) {
 		find_causes(d);
 		VEC_SORT(&d->findings, compare_findings);
@@ -111,5 +111,6 @@ void diagnosis_free(struct diagnosis *d)
 	}
 	free(d->findings.at);
 	free(d->unchecked.at);
+	dumps_free(&d->dumps);
 	free(d);
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <dump/dumps.h>
 #include <views/views.h>
 
 /* Causes come before what they can cause: a rule's `of` refers to earlier ones only. */
@@ -83,6 +84,7 @@ struct diagnosis {
 	VEC(struct finding) findings;	    /* the worst first */
 	VEC(const struct rule *) unchecked; /* for want of what they need, in the order of the table */
 	unsigned checked;
+	struct dumps dumps; /* the thread dumps, which the report lists */
 };
 
 enum finding_level { LEVEL_LOW, LEVEL_MEDIUM, LEVEL_HIGH };

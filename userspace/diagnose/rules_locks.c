@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <dump/dumps.h>
-
 #include "check.h"
 
 #define SHOWN 3
@@ -14,29 +12,26 @@
 /* ---- deadlocks ---- */
 
 /* In the thread dumps of the trace. */
-static int dumped_deadlocks(struct check *c)
+static void dumped_deadlocks(struct check *c)
 {
-	struct dumps dumps = {0};
-	int err = dumps_new(&dumps, c->v->an);
+	const struct dumps *dumps = &c->to->dumps;
 
-	if (!err && dumps.deadlocks.count && found(c, (double)dumps.deadlocks.count)) {
-		say(c, "%zu deadlock%s: threads wait for each other for ever", dumps.deadlocks.count,
-		    plural(dumps.deadlocks.count));
-		for (size_t i = 0; i < dumps.deadlocks.count && i < SHOWN; i++) {
-			const struct dumps_deadlock *d = &dumps.deadlocks.at[i];
-			const struct dump_thread *first = dump_deadlock(d->view, d->number), *t = first;
+	if (!dumps->deadlocks.count || !found(c, (double)dumps->deadlocks.count))
+		return;
+	say(c, "%zu deadlock%s: threads wait for each other for ever", dumps->deadlocks.count,
+	    plural(dumps->deadlocks.count));
+	for (size_t i = 0; i < dumps->deadlocks.count && i < SHOWN; i++) {
+		const struct dumps_deadlock *d = &dumps->deadlocks.at[i];
+		const struct dump_thread *first = dump_deadlock(d->view, d->number), *t = first;
 
-			do {
-				const struct dump_thread *owner = &d->view->threads.at[t->owner];
+		do {
+			const struct dump_thread *owner = &d->view->threads.at[t->owner];
 
-				evidence(c, "pid %u: %s waits for %s, which %s has", d->view->pid, t->name,
-					 *t->class ? t->class : "a lock", owner->name);
-				t = owner;
-			} while (t != first && c->finding->evidence.count < THREADS_SHOWN);
-		}
+			evidence(c, "pid %u: %s waits for %s, which %s has", d->view->pid, t->name,
+				 *t->class ? t->class : "a lock", owner->name);
+			t = owner;
+		} while (t != first && c->finding->evidence.count < THREADS_SHOWN);
 	}
-	dumps_free(&dumps);
-	return err;
 }
 
 static const struct thread_row *row_of(const struct wall *w, size_t thread)
@@ -84,18 +79,17 @@ bool has_deadlock(const struct check *c)
 
 int rule_deadlock(struct check *c)
 {
-	int err = dumped_deadlocks(c);
-	uint64_t stuck;
+	dumped_deadlocks(c);
+	for (size_t i = 0; c->facts->wall && i < c->v->jvms.count && !c->finding; i++) {
+		uint64_t stuck = count_stuck(c, c->v->jvms.at[i].process);
 
-	for (size_t i = 0; c->facts->wall && i < c->v->jvms.count && !err && !c->finding; i++) {
-		stuck = count_stuck(c, c->v->jvms.at[i].process);
 		if (stuck < 2 || !found(c, (double)stuck))
 			continue;
 		say(c, "%" PRIu64 " threads of pid %u wait for monitors and never get them: mostly a deadlock", stuck,
 		    c->v->jvms.at[i].pid);
 		show_stuck(c, c->v->jvms.at[i].process);
 	}
-	return err;
+	return 0;
 }
 
 /* ---- locks ---- */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include <views/views.h>
-#include <dump/dump.h>
+#include <dump/dumps.h>
 #include <dump/owned.h>
 
 #include <util/json.h>
@@ -33,5 +33,7 @@ void dump_deadlock_json(struct json *j, const char *key, const struct dump_view 
 /* ---- dumps.c: nothing, if the trace has no dumps ---- */
 void text_dumps(FILE *out, const struct views *v);
 void json_dumps(struct json *j, const struct views *v);
+/* The same as text_dumps() of dumps that are known. */
+void text_known_dumps(FILE *out, const struct views *v, const struct dumps *d);
 
 #endif

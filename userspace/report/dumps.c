@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include <dump/dumps.h>
 #include <util/log.h>
 #include <util/quantity.h>
 
@@ -55,14 +54,19 @@ static void text_list(FILE *out, const struct dumps *d, const struct views *v)
 		fputs("  none\n", out);
 }
 
+void text_known_dumps(FILE *out, const struct views *v, const struct dumps *d)
+{
+	if (d->refs.count)
+		text_list(out, d, v);
+}
+
 void text_dumps(FILE *out, const struct views *v)
 {
 	struct dumps d;
 
 	if (!dumps_read(&d, v))
 		return;
-	if (d.refs.count)
-		text_list(out, &d, v);
+	text_known_dumps(out, v, &d);
 	dumps_free(&d);
 }
 

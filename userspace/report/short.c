@@ -187,7 +187,8 @@ static void print_cut(FILE *out, const char *text, bool whole)
 		fprintf(out, "  %s... %zu more lines: --full%s\n", style(STYLE_FAINT), all - shown, style(STYLE_PLAIN));
 }
 
-static int print_section(FILE *out, const struct section *s, const struct views *v, unsigned top)
+static int print_section(FILE *out, const struct section *s, const struct views *v, const struct report_source *source,
+			 unsigned top)
 {
 	unsigned rows = top == REPORT_TOP ? ROWS_TOP : top;
 	char *text = NULL;
@@ -197,7 +198,9 @@ static int print_section(FILE *out, const struct section *s, const struct views 
 
 	if (!memory)
 		return -ENOMEM;
-	if (s->print)
+	if (s->print == of_dumps && source->diagnosis) /* which has listed them */
+		text_known_dumps(memory, v, &source->diagnosis->dumps);
+	else if (s->print)
 		s->print(memory, v, rows);
 	else
 		text_kind(memory, v, s->kind, rows);
@@ -238,7 +241,7 @@ int report_short(FILE *out, const struct views *v, const struct report_source *s
 				next = i;
 		printed[next] = true;
 		if (is_shown(&sections[next], source))
-			err = print_section(out, &sections[next], v, top);
+			err = print_section(out, &sections[next], v, source, top);
 	}
 	warnings(out, v);
 	if (source_is_damaged(source, v->an->a))
