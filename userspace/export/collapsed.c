@@ -19,14 +19,22 @@ struct line {
 	uint64_t weight;
 };
 
+/* A frame of the line that is printed. */
+struct frame {
+	uint32_t node;
+	size_t end; /* in the line's text */
+};
+
 struct collapsed {
 	const struct analysis *an;
 	const struct profile *profile;
 	struct tree *tree;
-	uint32_t *place; /* of each node */
+	uint32_t *place, *depth; /* of each node */
+	size_t *label_bytes;
 	struct strpool thread_names;
 	VEC(struct line) lines;
-	VEC(uint32_t) path;
+	VEC(struct frame) frames; /* of the last line, from the root */
+	VEC(char) text;		  /* of these frames, each with a ';' */
 };
 
 static int compare_lines(const void *x, const void *y)
@@ -60,12 +68,15 @@ uint32_t collapsed_thread(struct strpool *names, const struct analysis *an, uint
 /* Without threads, what the tree's nodes have. */
 static int collect_nodes(struct collapsed *c)
 {
-	for (uint32_t i = 0; i < c->tree->nodes.count; i++) {
+	uint32_t i = 0;
+
+	do {
 		struct line l = {.node = i, .place = c->place[i], .weight = c->tree->nodes.at[i].self};
 
 		if (l.weight && VEC_PUSH(&c->lines, l))
 			return -ENOMEM;
-	}
+		i = tree_next(c->tree, i);
+	} while (i);
 	return 0;
 }
 
@@ -119,21 +130,48 @@ static int rank_threads(struct collapsed *c, uint32_t **by_rank)
 	return 0;
 }
 
-static int print_line(FILE *out, struct collapsed *c, const char *thread, uint32_t node, uint64_t weight)
+/*
+ * Makes c->text that of a node. Lines come in depth-first order, so most of a line's frames are those of the line before.
+ */
+static int make_text(struct collapsed *c, uint32_t node)
 {
 	const struct tree *t = c->tree;
+	uint32_t depth = c->depth[node], same = depth;
 
-	c->path.count = 0;
-	for (uint32_t i = node; i; i = t->nodes.at[i].parent)
-		if (VEC_PUSH(&c->path, i))
-			return -ENOMEM;
-	fputs(thread, out);
-	for (size_t i = c->path.count; i-- > 0;) {
-		if (i + 1 < c->path.count || *thread)
-			putc(';', out);
-		fputs(t->labels.at[t->nodes.at[c->path.at[i]].label].text, out);
+	if (c->frames.count < depth && VEC_RESERVE(&c->frames, depth - c->frames.count))
+		return -ENOMEM;
+	for (; same && (same > c->frames.count || c->frames.at[same - 1].node != node); same--) {
+		c->frames.at[same - 1].node = node;
+		node = t->nodes.at[node].parent;
 	}
-	fprintf(out, " %" PRIu64 "\n", weight);
+	c->frames.count = depth;
+	c->text.count = same ? c->frames.at[same - 1].end : 0;
+	for (uint32_t i = same; i < depth; i++) {
+		uint32_t label = t->nodes.at[c->frames.at[i].node].label;
+		size_t bytes = c->label_bytes[label];
+
+		if (VEC_RESERVE(&c->text, bytes + 1))
+			return -ENOMEM;
+		memcpy(c->text.at + c->text.count, t->labels.at[label].text, bytes);
+		c->text.count += bytes;
+		c->text.at[c->text.count++] = ';';
+		c->frames.at[i].end = c->text.count;
+	}
+	return 0;
+}
+
+static int print_line(FILE *out, struct collapsed *c, const char *thread, const struct line *l)
+{
+	int err = make_text(c, l->node);
+
+	if (err)
+		return err;
+	fputs(thread, out);
+	if (*thread && c->text.count)
+		putc(';', out);
+	if (c->text.count)
+		fwrite(c->text.at, 1, c->text.count - 1, out);
+	fprintf(out, " %" PRIu64 "\n", l->weight);
 	return 0;
 }
 
@@ -179,7 +217,7 @@ static int print_lines(FILE *out, struct collapsed *c, const uint32_t *threads)
 	for (size_t i = 0; i < c->lines.count && !err; i++) {
 		const struct line *l = &c->lines.at[i];
 
-		err = print_line(out, c, strpool_get(&c->thread_names, threads[l->thread]), l->node, l->weight);
+		err = print_line(out, c, strpool_get(&c->thread_names, threads[l->thread]), l);
 	}
 	return err;
 }
@@ -202,7 +240,7 @@ static int measure(const struct collapsed *c, const uint32_t *threads, uint64_t 
 	if (!length)
 		return -ENOMEM;
 	for (uint32_t i = tree_next(t, 0); i; i = tree_next(t, i))
-		length[i] = length[t->nodes.at[i].parent] + strlen(t->labels.at[t->nodes.at[i].label].text) + 1;
+		length[i] = length[t->nodes.at[i].parent] + c->label_bytes[t->nodes.at[i].label] + 1;
 	*bytes = 0;
 	for (size_t i = 0; i < c->lines.count; i++) {
 		const struct line *l = &c->lines.at[i];
@@ -227,24 +265,36 @@ static int write_lines(FILE *out, struct collapsed *c, const uint32_t *threads, 
 	return err ?: print_lines(out, c, threads);
 }
 
+/* Finds out where each node is, and how long each label. */
+static int survey(struct collapsed *c)
+{
+	const struct tree *t = c->tree;
+	uint32_t place = 0;
+
+	c->place = calloc(t->nodes.count, sizeof(*c->place));
+	c->depth = calloc(t->nodes.count, sizeof(*c->depth));
+	c->label_bytes = calloc(t->labels.count + 1, sizeof(*c->label_bytes));
+	if (!c->place || !c->depth || !c->label_bytes)
+		return -ENOMEM;
+	for (uint32_t i = tree_next(t, 0); i; i = tree_next(t, i)) {
+		c->place[i] = ++place;
+		c->depth[i] = c->depth[t->nodes.at[i].parent] + 1;
+	}
+	for (size_t i = 0; i < t->labels.count; i++)
+		c->label_bytes[i] = strlen(t->labels.at[i].text);
+	return 0;
+}
+
 int collapsed_write(FILE *out, const struct analysis *an, const struct profile *p,
 		    const struct collapsed_options *options)
 {
 	const struct tree_options tree = {.labels = TREE_TEXT, .annotate = options->annotate, .lines = options->lines};
 	struct collapsed c = {.an = an, .profile = p};
 	uint32_t *threads = NULL;
-	uint32_t place = 0;
-	int err = tree_new(&c.tree, an, p, &tree);
+	int err = tree_new(&c.tree, an, p, &tree) ?: survey(&c);
 
-	if (err)
-		goto out;
-	err = -ENOMEM;
-	c.place = calloc(c.tree->nodes.count, sizeof(*c.place));
-	if (!c.place)
-		goto out;
-	for (uint32_t i = tree_next(c.tree, 0); i; i = tree_next(c.tree, i))
-		c.place[i] = ++place;
-	err = options->threads ? collect_sums(&c) : collect_nodes(&c);
+	if (!err)
+		err = options->threads ? collect_sums(&c) : collect_nodes(&c);
 	if (!err)
 		err = rank_threads(&c, &threads);
 	if (!err) {
@@ -252,11 +302,13 @@ int collapsed_write(FILE *out, const struct analysis *an, const struct profile *
 		keep_top(&c, options->top);
 		err = write_lines(out, &c, threads, options);
 	}
-out:
 	free(threads);
 	free(c.place);
+	free(c.depth);
+	free(c.label_bytes);
 	free(c.lines.at);
-	free(c.path.at);
+	free(c.frames.at);
+	free(c.text.at);
 	strpool_free(&c.thread_names);
 	tree_free(c.tree);
 	return err;
