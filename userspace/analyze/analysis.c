@@ -243,6 +243,12 @@ static int collect_sums(struct analysis *an)
 	const struct analyzer *a = an->a;
 	int err = analysis_add_sums(an, &an->samples, &a->sums);
 
+	for (size_t i = 0; i < a->stack_weights.count && !err; i++)
+		err = analysis_add(an, &an->samples, 0, a->nodes.ids[i], a->stack_weights.at[i]);
+	for (size_t i = 0; i < LATE_WEIGHTS && !err; i++)
+		err = a->late[i].weight
+			      ? analysis_add(an, &an->samples, 0, a->nodes.ids[a->late[i].row], a->late[i].weight)
+			      : 0;
 	for (size_t i = 0; i < a->samples.count && !err; i++) {
 		const struct sample *s = &a->samples.at[i];
 

@@ -104,6 +104,28 @@ static int feed_carried(struct analyzer *a, const struct trace_sample *r)
 	return a->keep_samples ? VEC_PUSH(&a->carried_samples, one) : sample_sums_add(&a->carried, &one);
 }
 
+static int sum_stack(struct analyzer *a, const struct sample *one)
+{
+	size_t row = table_find(&a->nodes, one->node), more = a->nodes.count - a->stack_weights.count;
+	struct late_weight *late = &a->late[a->late_next++ % LATE_WEIGHTS];
+	uint64_t *to = late->weight ? &a->stack_weights.at[late->row] : NULL;
+
+	if (to)
+		*to = add_saturating(*to, late->weight);
+	late->weight = 0;
+	if (row == TABLE_NONE)
+		return sample_sums_add(&a->sums, &(struct sample){.node = one->node, .weight = one->weight});
+	if (row >= a->stack_weights.count) {
+		if (VEC_RESERVE(&a->stack_weights, more))
+			return -ENOMEM;
+		memset(a->stack_weights.at + a->stack_weights.count, 0, more * sizeof(*a->stack_weights.at));
+		a->stack_weights.count += more;
+	}
+	__builtin_prefetch(&a->stack_weights.at[row], 1);
+	*late = (struct late_weight){.row = (uint32_t)row, .weight = one->weight};
+	return 0;
+}
+
 static int feed_sample(struct analyzer *a, const struct trace_sample *r)
 {
 	uint32_t thread = vthreads_thread(a, r);
@@ -119,6 +141,8 @@ static int feed_sample(struct analyzer *a, const struct trace_sample *r)
 	if (hits_keep_values(a, &a->sampling, &one, r->text))
 		return -ENOMEM;
 	vthreads_count(a, r);
+	if (a->sum_stacks)
+		return sum_stack(a, &one);
 	if (thread != r->thread && feed_carried(a, r))
 		return -ENOMEM;
 	return a->keep_samples ? VEC_PUSH(&a->samples, one) : sample_sums_add(&a->sums, &one);
@@ -283,6 +307,11 @@ void analyzer_keep_samples(struct analyzer *a)
 	analyzer_keep_between(a, 0, UINT64_MAX);
 }
 
+void analyzer_sum_stacks(struct analyzer *a)
+{
+	a->sum_stacks = true;
+}
+
 void analyzer_keep_between(struct analyzer *a, uint64_t from_ns, uint64_t to_ns)
 {
 	a->keep_from_ns = from_ns;
@@ -350,6 +379,7 @@ void analyzer_free(struct analyzer *a)
 	free(a->lines.at);
 	free(a->samples.at);
 	stack_sums_free(&a->sums);
+	free(a->stack_weights.at);
 	free(a->carried_samples.at);
 	stack_sums_free(&a->carried);
 	free(a->events.at);

@@ -22,6 +22,9 @@ int analyzer_new(struct analyzer **out);
 /* Keeps every sample instead of sums per stack and thread, which a time window needs. Call it before the first feed. */
 void analyzer_keep_samples(struct analyzer *a);
 
+/* Adds up samples by stack only: threads have no samples then. The same. */
+void analyzer_sum_stacks(struct analyzer *a);
+
 /* From now on only those of this range of time; to_ns is exclusive. The others are counted only. */
 void analyzer_keep_between(struct analyzer *a, uint64_t from_ns, uint64_t to_ns);
 

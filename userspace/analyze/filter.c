@@ -175,8 +175,13 @@ int filter_add_idle(struct filter *f, const char *text)
 
 bool filter_is_set(const struct filter *f)
 {
-	return f->pids.count || f->tids.count || f->comms.count || f->cgroups.count || filter_has_window(f) ||
-	       f->include.count || f->exclude.count || f->norm || filter_has_span(f);
+	return filter_has_thread(f) || filter_has_window(f) || f->include.count || f->exclude.count || f->norm ||
+	       filter_has_span(f);
+}
+
+bool filter_has_thread(const struct filter *f)
+{
+	return f->pids.count || f->tids.count || f->comms.count || f->cgroups.count;
 }
 
 bool filter_has_window(const struct filter *f)

@@ -66,6 +66,8 @@ int filter_add_exclude(struct filter *f, const char *text, char *why, size_t siz
 int filter_add_idle(struct filter *f, const char *text);
 
 bool filter_is_set(const struct filter *f);
+/* Whether it selects by thread or process. */
+bool filter_has_thread(const struct filter *f);
 bool filter_has_window(const struct filter *f);
 bool filter_has_span(const struct filter *f);
 /* Whether it has spans that are made of the trace's events. */

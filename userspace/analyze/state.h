@@ -212,6 +212,14 @@ struct span_stretches { /* with the members of a VEC; by owner and time, not ove
 	size_t count, room;
 };
 
+/* A weight that is still to be added to those of its stack: by then, memory has come. */
+struct late_weight {
+	uint32_t row;	 /* of `nodes` */
+	uint64_t weight; /* 0: nothing */
+};
+
+#define LATE_WEIGHTS 16U
+
 struct loss_row {
 	uint32_t hop;
 	uint32_t kind;
@@ -233,7 +241,7 @@ struct notice {
 };
 
 struct analyzer {
-	bool keep_samples;
+	bool keep_samples, sum_stacks;
 	uint64_t keep_from_ns, keep_to_ns; /* of the clock's samples */
 	bool ended;			   /* the recording ended in order */
 	struct strpool strings;
@@ -248,8 +256,11 @@ struct analyzer {
 	VEC(struct mapping) mappings;
 	VEC(struct trace_scope) scopes;
 	VEC(struct trace_line) lines;
-	VEC(struct sample) samples;	    /* with keep_samples */
-	struct stack_sums sums;		    /* without: by ids of threads and nodes */
+	VEC(struct sample) samples;  /* with keep_samples */
+	struct stack_sums sums;	     /* without: by ids of threads and nodes */
+	VEC(uint64_t) stack_weights; /* with sum_stacks: of rows of `nodes`; sums have those that are in none */
+	struct late_weight late[LATE_WEIGHTS];
+	unsigned late_next;
 	VEC(struct sample) carried_samples; /* those of virtual threads by their carriers, the same way */
 	struct stack_sums carried;
 	uint64_t sample_weight;

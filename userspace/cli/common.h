@@ -94,8 +94,22 @@ bool common_load(struct loaded *l, const char *path, const struct filter *filter
 /* The same without l->views, which take a while. */
 bool common_load_analysis(struct loaded *l, const char *path, const struct filter *filter);
 
-/* As common_load(), and every sample is kept with its time. */
+/* As common_load_analysis(), if it does not matter which threads samples are of. */
+bool common_load_stacks(struct loaded *l, const char *path, const struct filter *filter);
+
+/* As common_load_analysis(), and every sample is kept with its time. */
 bool common_load_samples(struct loaded *l, const char *path, const struct filter *filter);
+
+/*
+ * As common_load_samples(), with the samples only that are no further away than near() says from the moment, at which the
+ * filter begins. The analysis is of the whole recording.
+ */
+typedef uint64_t (*common_near_fn)(const struct analyzer *a);
+bool common_load_near(struct loaded *l, const char *path, const struct filter *moment, common_near_fn near);
+
+/* The steps behind common_read(): l->analysis, then l->views. False, with an error printed and the trace unloaded. */
+bool common_make_analysis(struct loaded *l, const struct filter *filter);
+bool common_make_views(struct loaded *l);
 
 /* Whether the recording has the filter's window; prints the reason if not. */
 bool common_check_window(const struct loaded *l, const struct filter *filter);
@@ -115,7 +129,7 @@ bool common_has_event(const struct loaded *l, const char *event, bool one);
  */
 bool common_make_spans(struct loaded *l, const struct filter *f);
 
-/* The second half of common_load. */
+/* Both. */
 bool common_analyze(struct loaded *l, const struct filter *filter);
 
 /* Warns about a trace that is damaged or did not end in order. `ignored` counts its meaningless records. */

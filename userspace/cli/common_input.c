@@ -33,30 +33,51 @@ bool common_open(struct trace_reader **reader, const char *path)
 	return false;
 }
 
+/* What of the samples is kept: sums by stack, sums by stack and thread, those that the window has, or these when the times of all others count. */
+enum keep { KEEP_STACKS, KEEP_SUMS, KEEP_NEEDED, KEEP_SEEN };
+
+/* What is read of a trace. */
+struct part {
+	enum keep keep;
+	const struct filter *filter; /* of the window, or NULL */
+	common_near_fn near;	     /* not NULL: the window is about the filter's beginning */
+	common_record_fn fn;
+	void *ctx;
+};
+
+/* A span that is not wholly in the window has other samples, which say when it was. */
+static bool near_suffices(const struct part *p, const struct analyzer *a)
+{
+	return !p->near || !a->spans.count;
+}
+
 /*
  * The window on the trace's clock, as far as what has been read says it. A time of day is on a day that only the recording's
  * end decides.
  */
-static bool early_window(const struct analyzer *a, const struct filter *f, struct window *w)
+static bool early_window(const struct analyzer *a, const struct part *p, struct window *w)
 {
+	const struct filter *f = p->filter;
 	bool of_day = (f->has_from && f->from.kind == MOMENT_OF_DAY) || (f->has_to && f->to.kind == MOMENT_OF_DAY);
 	int err;
 
-	if (!filter_has_window(f) || of_day || !a->clock_first_ns)
+	if (!filter_has_window(f) || of_day || !a->clock_first_ns || !near_suffices(p, a))
 		return false;
 	err = analysis_window(w, a, f);
+	if (p->near) {
+		uint64_t at_ns = w->from_ns ? w->from_ns : w->start_ns, near_ns = p->near(a);
+
+		w->from_ns = at_ns > near_ns ? at_ns - near_ns : 0;
+		w->to_ns = add_saturating(at_ns, add_saturating(near_ns, 1));
+	}
 	return !err || err == -ERANGE;
 }
-
-/* What of the samples is kept: sums, those that the filter's window has, or these when the times of all others count. */
-enum keep { KEEP_SUMS, KEEP_NEEDED, KEEP_SEEN };
 
 /*
  * Feeds everything. With a filter, only the samples in its window are kept: it is known at the first sample, since the clock
  * comes first. *same: it is the same at the end.
  */
-static int feed_all(struct loaded *l, enum keep keep, const struct filter *f, common_record_fn fn, void *ctx,
-		    bool *same)
+static int feed_all(struct loaded *l, const struct part *p, bool *same)
 {
 	uint64_t left_from_ns, left_to_ns;
 	struct window at_first = {0}, at_end = {0};
@@ -65,16 +86,16 @@ static int feed_all(struct loaded *l, enum keep keep, const struct filter *f, co
 	int err;
 
 	while ((err = trace_reader_next(l->reader, &rec)) == 1) {
-		if (f && !sampled && rec.kind == TRACE_SAMPLE) {
+		if (p->filter && !sampled && rec.kind == TRACE_SAMPLE) {
 			sampled = true;
-			bounded = early_window(l->analyzer, f, &at_first);
+			bounded = early_window(l->analyzer, p, &at_first);
 			if (bounded)
 				analyzer_keep_between(l->analyzer, at_first.from_ns, at_first.to_ns);
-			if (bounded && keep == KEEP_NEEDED)
+			if (bounded && p->keep == KEEP_NEEDED)
 				trace_reader_samples_between(l->reader, at_first.from_ns, at_first.to_ns);
 		}
-		if (fn)
-			fn(ctx, &rec, l->analyzer);
+		if (p->fn)
+			p->fn(p->ctx, &rec, l->analyzer);
 		err = analyzer_feed(l->analyzer, &rec);
 		if (err)
 			return err;
@@ -82,13 +103,12 @@ static int feed_all(struct loaded *l, enum keep keep, const struct filter *f, co
 	trace_reader_left_out(l->reader, &left_from_ns, &left_to_ns);
 	analyzer_see_time(l->analyzer, left_from_ns);
 	analyzer_see_time(l->analyzer, left_to_ns);
-	*same = !bounded || (early_window(l->analyzer, f, &at_end) && at_end.from_ns == at_first.from_ns &&
+	*same = !bounded || (early_window(l->analyzer, p, &at_end) && at_end.from_ns == at_first.from_ns &&
 			     at_end.to_ns == at_first.to_ns);
-	return !err && bounded && keep == KEEP_NEEDED ? analyzer_forget_stacks(l->analyzer) : err;
+	return !err && *same && bounded && p->keep == KEEP_NEEDED ? analyzer_forget_stacks(l->analyzer) : err;
 }
 
-static bool read_trace(struct loaded *l, const char *path, enum keep keep, const struct filter *f, common_record_fn fn,
-		       void *ctx)
+static bool read_trace(struct loaded *l, const char *path, struct part part)
 {
 	bool same = false;
 	int err = 0;
@@ -97,13 +117,15 @@ static bool read_trace(struct loaded *l, const char *path, enum keep keep, const
 	l->path = path;
 	if (!common_open(&l->reader, path))
 		return false;
-	for (; !same && !err; f = NULL) {
+	for (; !same && !err; part.filter = NULL) {
 		trace_reader_rewind(l->reader);
 		analyzer_free(l->analyzer);
 		err = analyzer_new(&l->analyzer);
-		if (!err && keep != KEEP_SUMS)
+		if (!err && part.keep == KEEP_STACKS)
+			analyzer_sum_stacks(l->analyzer);
+		else if (!err && part.keep != KEEP_SUMS)
 			analyzer_keep_samples(l->analyzer);
-		err = err ?: feed_all(l, keep, keep == KEEP_SUMS ? NULL : f, fn, ctx, &same);
+		err = err ?: feed_all(l, &part, &same);
 	}
 	if (err) {
 		log_error("cannot read %s: %s", path, strerror(-err));
@@ -117,9 +139,13 @@ static bool read_trace(struct loaded *l, const char *path, enum keep keep, const
 
 bool common_read(struct loaded *l, const char *path, const struct filter *filter, common_record_fn fn, void *ctx)
 {
-	enum keep keep = filter && filter_needs_samples(filter) ? KEEP_NEEDED : KEEP_SUMS;
+	bool sums = !filter || !filter_needs_samples(filter);
 
-	return read_trace(l, path, keep, fn ? NULL : filter, fn, ctx);
+	return read_trace(l, path,
+			  (struct part){.keep = sums ? KEEP_SUMS : KEEP_NEEDED,
+					.filter = sums || fn ? NULL : filter,
+					.fn = fn,
+					.ctx = ctx});
 }
 
 void common_report_state(const char *path, const struct report_source *source, bool ended, uint64_t ignored)
@@ -283,8 +309,7 @@ bool common_make_spans(struct loaded *l, const struct filter *f)
 	return ok;
 }
 
-/* Fills l->analysis. */
-static bool make_analysis(struct loaded *l, const struct filter *filter)
+bool common_make_analysis(struct loaded *l, const struct filter *filter)
 {
 	int err;
 
@@ -305,12 +330,12 @@ static bool make_analysis(struct loaded *l, const struct filter *filter)
 	return true;
 }
 
-static bool make_views(struct loaded *l)
+bool common_make_views(struct loaded *l)
 {
 	int err = views_new(&l->views, l->analysis);
 
 	if (!err && l->source.damage)
-		err = views_add_damage(l->views, l->source.damage);
+		err = loss_views_add_damage(&l->views->losses, l->analyzer, l->source.damage);
 	if (!err)
 		return true;
 	log_error("cannot analyze %s: %s", l->path, strerror(-err));
@@ -320,7 +345,7 @@ static bool make_views(struct loaded *l)
 
 bool common_analyze(struct loaded *l, const struct filter *filter)
 {
-	return make_analysis(l, filter) && make_views(l);
+	return common_make_analysis(l, filter) && common_make_views(l);
 }
 
 bool common_has_event(const struct loaded *l, const char *event, bool one)
@@ -350,12 +375,26 @@ bool common_load(struct loaded *l, const char *path, const struct filter *filter
 
 bool common_load_analysis(struct loaded *l, const char *path, const struct filter *filter)
 {
-	return common_read(l, path, filter, NULL, NULL) && make_analysis(l, filter);
+	return common_read(l, path, filter, NULL, NULL) && common_make_analysis(l, filter);
+}
+
+bool common_load_stacks(struct loaded *l, const char *path, const struct filter *filter)
+{
+	if (filter_needs_samples(filter) || filter_has_thread(filter))
+		return common_load_analysis(l, path, filter);
+	return read_trace(l, path, (struct part){.keep = KEEP_STACKS}) && common_make_analysis(l, filter);
 }
 
 bool common_load_samples(struct loaded *l, const char *path, const struct filter *filter)
 {
-	return read_trace(l, path, KEEP_SEEN, filter, NULL, NULL) && common_analyze(l, filter);
+	return read_trace(l, path, (struct part){.keep = KEEP_SEEN, .filter = filter}) &&
+	       common_make_analysis(l, filter);
+}
+
+bool common_load_near(struct loaded *l, const char *path, const struct filter *moment, common_near_fn near)
+{
+	return read_trace(l, path, (struct part){.keep = KEEP_NEEDED, .filter = moment, .near = near}) &&
+	       common_make_analysis(l, NULL);
 }
 
 void common_unload(struct loaded *l)

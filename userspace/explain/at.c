@@ -12,8 +12,7 @@
 
 #define PERIOD_NS 10000000U /* if the recording does not say its own */
 
-/* How far a sample may be away to say what ran. */
-static uint64_t near_ns(const struct analyzer *a)
+uint64_t at_near_ns(const struct analyzer *a)
 {
 	unsigned long hz = analyzer_frequency(a);
 
@@ -337,9 +336,9 @@ int at_view_new(struct at_view **out, const struct timeline *tl, uint64_t at_ns)
 	v->an = tl->wall->an;
 	v->at_ns = at_ns;
 	v->lives = events_recorded(v->an, BRAID_EVENT_TYPE_OFFCPU);
-	err = take_near(&near, a->samples.at, a->samples.count, near_ns(a)) ?: add_cpus(v, tl, &near);
+	err = take_near(&near, a->samples.at, a->samples.count, at_near_ns(a)) ?: add_cpus(v, tl, &near);
 	/* A carrier's samples are its virtual threads', too. */
-	err = err ?: take_near(&near, a->carried_samples.at, a->carried_samples.count, near_ns(a));
+	err = err ?: take_near(&near, a->carried_samples.at, a->carried_samples.count, at_near_ns(a));
 	err = err ?: add_threads(v, tl->wall, &near);
 	free(near.list.at);
 	u64map_free(&near.cpu_of);

@@ -43,7 +43,10 @@ struct at_view {
 	bool lives;		       /* times off the CPU are recorded, so `threads` is all recorded ones */
 };
 
-/* 0 or -ENOMEM. `tl` must outlive it; its analyzer keeps samples. */
+/* How far away from the moment a sample may be to say what ran. */
+uint64_t at_near_ns(const struct analyzer *a);
+
+/* 0 or -ENOMEM. `tl` must outlive it; its analyzer keeps samples, at least those that are near the moment. */
 int at_view_new(struct at_view **out, const struct timeline *tl, uint64_t at_ns);
 void at_view_free(struct at_view *v);
 

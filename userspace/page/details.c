@@ -131,7 +131,7 @@ static void write_texts(struct details *d)
 
 int details_write(struct details *d)
 {
-	static const struct tree_options options = {.labels = TREE_METHODS, .kinds = TREE_KINDS_OF_NODES};
+	static const struct tree_options options = {.labels = TREE_METHODS, .kinds = true};
 	struct profile profile = {0};
 	uint32_t *place = NULL;
 	struct tree *t = NULL;

@@ -78,7 +78,7 @@ static void html_incomplete(struct json *j, const struct quality *q)
 int page_graph(struct page *p, const struct profile *profile, const struct page_source *from, const char *name,
 	       const char *unit)
 {
-	static const struct tree_options options = {.labels = TREE_METHODS, .kinds = TREE_KINDS_OF_NODES};
+	static const struct tree_options options = {.labels = TREE_METHODS, .kinds = true};
 	uint32_t *place = NULL;
 	struct tree *t;
 	int err = tree_new(&t, p->an, profile, &options);

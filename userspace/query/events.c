@@ -25,7 +25,7 @@ static int by_time(const void *x, const void *y)
 	return compare_u64(p->time_ns, q->time_ns) ?: compare_u64(p->number, q->number);
 }
 
-static int add_event(struct query *q, size_t number)
+static int add_event(const struct query *q, size_t number)
 {
 	struct query_event one = {.number = number};
 	struct event e;
@@ -33,34 +33,36 @@ static int add_event(struct query *q, size_t number)
 	if (!events_get_summed(q->an, number, &e))
 		return 0;
 	one.time_ns = e.start_ns;
-	return VEC_PUSH(&q->kinds[0].events, one) ?: VEC_PUSH(&q->kinds[e.kind].events, one);
+	return VEC_PUSH(&q->index->kinds[0], one) ?: VEC_PUSH(&q->index->kinds[e.kind], one);
 }
 
-int query_index_events(struct query *q)
+/* The events of a table's kind; without memory, q->index->err says so. */
+static const struct query_events *events_of(const struct query *q, const struct query_table *t)
 {
-	int err = 0;
+	struct query_index *x = q->index;
 
-	for (size_t i = 0; i < events_count(q->an) && !err; i++)
-		err = add_event(q, i);
-	for (uint32_t k = 0; k < BRAID_JVM_EVENTS; k++)
-		VEC_SORT(&q->kinds[k].events, by_time);
-	return err;
+	for (size_t i = 0; !x->made && !x->err && i < events_count(q->an); i++)
+		x->err = add_event(q, i);
+	for (uint32_t k = 0; !x->made && k < BRAID_JVM_EVENTS; k++)
+		VEC_SORT(&x->kinds[k], by_time);
+	x->made = true;
+	return &x->kinds[t->kind];
 }
 
 static uint64_t count_events(const struct query *q, const struct query_table *t)
 {
-	return q->kinds[t->kind].events.count;
+	return events_of(q, t)->count;
 }
 
 static int begin_events(struct query_cursor *c)
 {
 	const struct query *q = c->query;
-	const struct query_index *x = &q->kinds[c->table->kind];
-	size_t first = SEARCH(i, 0, x->events.count, query_since(q, x->events.at[i].time_ns) < c->limits.from_ns);
-	size_t end = SEARCH(i, first, x->events.count, query_since(q, x->events.at[i].time_ns) <= c->limits.to_ns);
+	const struct query_events *x = events_of(q, c->table);
+	size_t first = SEARCH(i, 0, x->count, query_since(q, x->at[i].time_ns) < c->limits.from_ns);
+	size_t end = SEARCH(i, first, x->count, query_since(q, x->at[i].time_ns) <= c->limits.to_ns);
 
 	query_from_to(c, first, end);
-	return 0;
+	return q->index->err;
 }
 
 static bool is_wanted(const struct query_cursor *c)
@@ -74,10 +76,10 @@ static bool is_wanted(const struct query_cursor *c)
 
 static int next_event(struct query_cursor *c)
 {
-	const struct query_index *x = &c->query->kinds[c->table->kind];
+	const struct query_events *x = events_of(c->query, c->table);
 
 	while (query_next_at(c))
-		if (events_get_summed(c->query->an, x->events.at[c->at].number, &c->event) && is_wanted(c))
+		if (events_get_summed(c->query->an, x->at[c->at].number, &c->event) && is_wanted(c))
 			return 1;
 	return 0;
 }
@@ -290,6 +292,9 @@ int query_events(struct query *q)
 	static const struct query_table all = TABLE(events, "events of all kinds but samples, by time", &rows);
 	int err = query_add_tables(q, &all, 1);
 
+	q->index = calloc(1, sizeof(*q->index));
+	if (!q->index)
+		err = -ENOMEM;
 	for (uint32_t k = 0; k < BRAID_JVM_EVENTS && !err; k++)
 		if (kind_of(k))
 			err = add_kind(q, k);

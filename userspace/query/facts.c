@@ -67,16 +67,16 @@ static const struct query_rows recording_rows = {.count = count_one, .begin = be
 
 /* ---- losses, figures, notices ---- */
 
-GET(loss_hop, loss_view, c->query->views->losses, put_text(to, r->hop))
-GET(loss_kind, loss_view, c->query->views->losses, put_text(to, r->kind))
-GET(loss_count, loss_view, c->query->views->losses, put_number(to, r->count))
+GET(loss_hop, loss_view, c->query->losses, put_text(to, r->hop))
+GET(loss_kind, loss_view, c->query->losses, put_text(to, r->kind))
+GET(loss_count, loss_view, c->query->losses, put_number(to, r->count))
 
 static const struct query_column losses[] = {
 	TEXT("hop", loss_hop, "where: agent, ring, bpf, collector, file"),
 	TEXT("kind", loss_kind, "what: sample, code_load, ..."),
 	INTEGER("count", loss_count, "how many"),
 };
-ROWS_OF(q->views->losses, losses)
+ROWS_OF(q->losses, losses)
 
 GET(stat_process, stat_row, c->query->an->a->stats, put_id(to, r->process))
 GET(stat_key, stat_row, c->query->an->a->stats, put_string(to, c, r->key))

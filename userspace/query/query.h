@@ -9,15 +9,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include <views/views.h>
+#include <analyze/analysis.h>
 #include <trace/trace.h>
 
 struct query;
 
 /* What a query reads. All of it must outlive the query. */
 struct query_input {
-	const struct views *views;
-	const struct trace_reader *reader;
+	const struct analysis *an;
+	const struct trace_reader *reader; /* has read all of the trace */
 	uint64_t file_bytes;
 };
 

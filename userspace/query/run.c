@@ -73,13 +73,15 @@ int query_new(struct query **out, const struct query_input *in, const char *path
 	*out = q;
 	if (!q)
 		return -ENOMEM;
-	q->views = in->views;
-	q->an = in->views->an;
+	q->an = in->an;
 	q->reader = in->reader;
 	q->file_bytes = in->file_bytes;
 	if (sqlite3_open_v2(path, &q->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL))
 		return -ENOMEM;
-	return query_vtab_register(q) ?: query_tables(q) ?: query_index_events(q);
+	return query_vtab_register(q)
+		       ?: query_tables(q)
+		       ?: loss_views_fill(&q->losses, in->an->a)
+		       ?: loss_views_add_damage(&q->losses, in->an->a, trace_reader_damage(in->reader));
 }
 
 int query_open(struct query **out, const struct query_input *in, uint64_t memory_bytes)

@@ -29,8 +29,10 @@ void query_tables_free(struct query *q)
 		free(q->columns.at[i]);
 	for (size_t i = 0; i < q->names.count; i++)
 		free(q->names.at[i]);
-	for (uint32_t k = 0; k < BRAID_JVM_EVENTS; k++)
-		free(q->kinds[k].events.at);
+	for (uint32_t k = 0; q->index && k < BRAID_JVM_EVENTS; k++)
+		free(q->index->kinds[k].at);
+	free(q->index);
+	free(q->losses.at);
 	free(q->columns.at);
 	free(q->names.at);
 	free(q->tables.at);

@@ -101,21 +101,29 @@ struct query_event {
 	size_t number; /* for events_get_summed() */
 };
 
+struct query_events { /* with the members of a VEC */
+	struct query_event *at;
+	size_t count, room;
+};
+
+/* Made when a table of events is used first. */
 struct query_index {
-	VEC(struct query_event) events;
+	bool made;
+	int err;				     /* of making it */
+	struct query_events kinds[BRAID_JVM_EVENTS]; /* by time; 0: of all kinds */
 };
 
 struct query {
 	sqlite3 *db;
 	const struct analysis *an;
-	const struct views *views;
+	struct loss_views losses;
 	const struct trace_reader *reader;
 	uint64_t file_bytes;
 	VEC(struct query_table) tables;
-	VEC(struct query_column *) columns;	    /* of the tables of event kinds */
-	VEC(char *) names;			    /* of these */
-	struct query_index kinds[BRAID_JVM_EVENTS]; /* 0: of all kinds */
-	char *why;				    /* of the last error; NULL: none */
+	VEC(struct query_column *) columns; /* of the tables of event kinds */
+	VEC(char *) names;		    /* of these */
+	struct query_index *index;	    /* of events */
+	char *why;			    /* of the last error; NULL: none */
 };
 
 /* ---- schema.c ---- */
@@ -142,9 +150,6 @@ int query_facts(struct query *q);
 int query_stacks(struct query *q);
 int query_samples(struct query *q);
 int query_events(struct query *q);
-
-/* Finds the events of each kind, by time. 0 or -ENOMEM. events.c */
-int query_index_events(struct query *q);
 
 /* ---- run.c ---- */
 

@@ -284,12 +284,9 @@ static int link_nodes(struct tree *t)
 	return 0;
 }
 
-static void weigh_kind(struct builder *b, uint32_t node, enum stack_kind kind, uint64_t weight)
+static void weigh_kind(struct tree *t, uint32_t node, enum stack_kind kind, uint64_t weight)
 {
-	struct tree *t = b->t;
-	uint32_t of = b->options->kinds == TREE_KINDS_OF_NODES ? node : t->nodes.at[node].label;
-
-	t->kind_weight[of][kind] = add_saturating(t->kind_weight[of][kind], weight);
+	t->kind_weight[node][kind] = add_saturating(t->kind_weight[node][kind], weight);
 }
 
 /* A stack's frames are the last e->count nodes of its path. */
@@ -300,8 +297,7 @@ static int weigh_kinds(struct builder *b)
 	const struct stack_sum *sum;
 	struct stack_sums_cursor c;
 
-	t->kind_weight = calloc(b->options->kinds == TREE_KINDS_OF_NODES ? t->nodes.count : t->labels.count + 1,
-				sizeof(*t->kind_weight));
+	t->kind_weight = calloc(t->nodes.count, sizeof(*t->kind_weight));
 	if (!t->kind_weight)
 		return -ENOMEM;
 	for (size_t row = 0; row < an->a->nodes.count; row++) {
@@ -310,7 +306,7 @@ static int weigh_kinds(struct builder *b)
 		uint32_t node = t->of_stack[row];
 
 		for (uint32_t i = e ? e->count : 0; i-- > 0 && node;) {
-			weigh_kind(b, node, (enum stack_kind)an->syms.at[an->xframes.at[e->first + i].sym].kind,
+			weigh_kind(t, node, (enum stack_kind)an->syms.at[an->xframes.at[e->first + i].sym].kind,
 				   b->profile->on[row].total);
 			node = t->nodes.at[node].parent;
 		}
@@ -319,7 +315,7 @@ static int weigh_kinds(struct builder *b)
 		return 0;
 	for (stack_sums_begin(&c, &b->profile->sums); (sum = stack_sums_next(&c));)
 		if (sum->leaf)
-			weigh_kind(b, tree_node_of(t, sum), KIND_CLASS, sum->weight);
+			weigh_kind(t, tree_node_of(t, sum), KIND_CLASS, sum->weight);
 	return 0;
 }
 

@@ -32,12 +32,9 @@ enum tree_labels {
 	TREE_FRAMES,  /* by name, kind, source file and line */
 };
 
-/* Whose weights by the kind of code are summed up. */
-enum tree_kinds { TREE_KINDS_NONE, TREE_KINDS_OF_LABELS, TREE_KINDS_OF_NODES };
-
 struct tree_options {
 	enum tree_labels labels;
-	enum tree_kinds kinds;
+	bool kinds;    /* weights of nodes by the kind of code */
 	bool annotate; /* TREE_TEXT: kind suffixes */
 	bool lines;    /* TREE_TEXT: ":line" behind Java frames */
 };
@@ -45,7 +42,7 @@ struct tree_options {
 struct tree {
 	VEC(struct tree_node) nodes;
 	VEC(struct tree_label) labels;
-	uint64_t (*kind_weight)[KIND_COUNT]; /* of each node's total, or of those of each label's nodes */
+	uint64_t (*kind_weight)[KIND_COUNT]; /* with `kinds`: of each node's total */
 	uint32_t *of_stack;		     /* node of each stack row; 0 without samples */
 	uint32_t no_stack, damaged;	     /* nodes of samples without a stack, 0 when there are none */
 	struct u64map leaf_of;		     /* node and a sum's leaf to the leaf's node */
@@ -61,7 +58,7 @@ uint32_t tree_node_of(const struct tree *t, const struct stack_sum *sum);
 /* Depth first, siblings in label order: the node after `i`, 0 at the end. The root, 0, comes first. */
 uint32_t tree_next(const struct tree *t, uint32_t i);
 
-/* The kind of most samples of a node. TREE_KINDS_OF_NODES only. */
+/* The kind of most samples of a node. Only with `kinds`. */
 enum stack_kind tree_kind(const struct tree *t, uint32_t node);
 
 #endif

@@ -7,93 +7,6 @@
 
 #include <util/compare.h>
 
-/* ---- methods ---- */
-
-static int compare_methods(const void *x, const void *y)
-{
-	const struct method_view *p = x, *q = y;
-	int c = compare_u64(q->self, p->self);
-
-	if (!c)
-		c = compare_u64(q->total, p->total);
-	if (!c)
-		c = strcmp(p->name, q->name);
-	return c ? c : (int)p->domain - (int)q->domain;
-}
-
-static enum stack_kind most_kind(const struct method_view *m)
-{
-	int best = 0;
-
-	for (int k = 1; k < KIND_COUNT; k++)
-		if (m->kind_weight[k] > m->kind_weight[best])
-			best = k;
-	return (enum stack_kind)best;
-}
-
-/* Totals count a label once per path: `open` counts its occurrences on the path to the current node. */
-static int weigh_methods(struct views *v, const struct tree *t)
-{
-	uint32_t *open = calloc(t->labels.count + 1, sizeof(*open));
-	uint32_t at = 0;
-
-	if (!open)
-		return -ENOMEM;
-	for (uint32_t i = tree_next(t, 0); i; i = tree_next(t, i)) {
-		const struct tree_node *n = &t->nodes.at[i];
-		struct method_view *m = &v->methods.at[n->label];
-
-		for (; at != n->parent; at = t->nodes.at[at].parent)
-			open[t->nodes.at[at].label]--;
-		m->self = add_saturating(m->self, n->self);
-		if (open[n->label]++ == 0)
-			m->total = add_saturating(m->total, n->total);
-		at = i;
-	}
-	free(open);
-	return 0;
-}
-
-/* Pseudo frames are no methods; the stack quality shows their number. */
-static void drop_causes(struct views *v)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < v->methods.count; i++)
-		if (v->methods.at[i].domain != DOMAIN_INCOMPLETE)
-			v->methods.at[n++] = v->methods.at[i];
-	v->methods.count = n;
-}
-
-static int view_labels(struct views *v, const struct tree *t)
-{
-	for (size_t i = 0; i < t->labels.count; i++) {
-		struct method_view m = {.name = t->labels.at[i].text,
-					.domain = (enum stack_domain)t->labels.at[i].domain};
-
-		memcpy(m.kind_weight, t->kind_weight[i], sizeof(m.kind_weight));
-		if (VEC_PUSH(&v->methods, m))
-			return -ENOMEM;
-	}
-	return weigh_methods(v, t);
-}
-
-static int view_methods(struct views *v)
-{
-	const struct tree_options options = {.labels = TREE_METHODS, .kinds = TREE_KINDS_OF_LABELS};
-	struct tree *t;
-	int err = tree_new(&t, v->an, &v->an->samples, &options) ?: view_labels(v, t);
-
-	tree_free(t);
-	if (err)
-		return err;
-	drop_causes(v);
-	for (size_t i = 0; i < v->methods.count; i++)
-		v->methods.at[i].kind = most_kind(&v->methods.at[i]);
-	VEC_SORT(&v->methods, compare_methods);
-	return 0;
-}
-
 /* ---- threads and processes ---- */
 
 static int compare_threads(const void *x, const void *y)
@@ -249,45 +162,7 @@ static int view_jvms(struct views *v)
 	return err;
 }
 
-/* ---- loss, notices ---- */
-
-static int compare_losses(const void *x, const void *y)
-{
-	const struct loss_view *p = x, *q = y;
-	int c = strcmp(p->hop, q->hop);
-
-	return c ? c : strcmp(p->kind, q->kind);
-}
-
-static int view_losses(struct views *v)
-{
-	const struct analyzer *a = v->an->a;
-
-	for (size_t i = 0; i < a->losses.count; i++) {
-		const struct loss_row *l = &a->losses.at[i];
-		struct loss_view view = {strpool_get(&a->strings, l->hop), strpool_get(&a->strings, l->kind), l->count};
-
-		if (l->count && VEC_PUSH(&v->losses, view))
-			return -ENOMEM;
-	}
-	VEC_SORT(&v->losses, compare_losses);
-	return 0;
-}
-
-int views_add_damage(struct views *v, const struct trace_damage *d)
-{
-	const struct loss_view rows[] = {
-		{"file", "block", d->missing_blocks},
-		{"file", "byte", d->skipped_bytes},
-		{"file", "record", add_saturating(d->bad_records, v->an->a->ignored)},
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].count && VEC_PUSH(&v->losses, rows[i]))
-			return -ENOMEM;
-	VEC_SORT(&v->losses, compare_losses);
-	return 0;
-}
+/* ---- notices ---- */
 
 static int compare_notices(const void *x, const void *y)
 {
@@ -350,7 +225,7 @@ int views_new(struct views **out, const struct analysis *an)
 	if (v)
 		v->an = an;
 	if (!err)
-		err = view_methods(v);
+		err = views_methods(v);
 	if (!err)
 		err = views_lines(v);
 	if (!err)
@@ -366,7 +241,7 @@ int views_new(struct views **out, const struct analysis *an)
 	if (!err)
 		err = views_states(v);
 	if (!err)
-		err = view_losses(v);
+		err = loss_views_fill(&v->losses, an->a);
 	if (!err)
 		err = view_notices(v);
 	if (!err)

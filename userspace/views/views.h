@@ -10,7 +10,6 @@
 #include "gc.h"
 #include "heap.h"
 #include <analyze/hits.h>
-#include "tree.h"
 
 #include <trace/trace.h>
 
@@ -62,6 +61,11 @@ struct loss_view {
 	uint64_t count;
 };
 
+struct loss_views { /* with the members of a VEC; by hop and kind */
+	struct loss_view *at;
+	size_t count, room;
+};
+
 struct notice_view {
 	const char *text;
 	uint32_t severity;
@@ -96,16 +100,14 @@ struct views {
 	VEC(struct jvm_view) jvms;	      /* by pid */
 	struct state_view states[RUN_STATES]; /* of the threads of JVMs */
 	struct gc_view gc;
-	struct hit_views hits;		 /* hit events */
-	struct heap_views heap;		 /* histograms */
-	VEC(struct loss_view) losses;	 /* by hop and kind */
+	struct hit_views hits;	/* hit events */
+	struct heap_views heap; /* histograms */
+	struct loss_views losses;
 	VEC(struct notice_view) notices; /* by time */
 	struct event_views *events;
 };
 
 int views_new(struct views **out, const struct analysis *an);
-/* Adds what could not be read from the file as losses of the hop "file". 0 or -ENOMEM. */
-int views_add_damage(struct views *v, const struct trace_damage *d);
 void views_free(struct views *v);
 
 /* ---- states.c ---- */
@@ -115,6 +117,17 @@ int views_states(struct views *v);
 /* "in_java", a key; "in Java", for people. */
 const char *run_state_key(enum run_state state);
 const char *run_state_title(enum run_state state);
+
+/* ---- losses.c ---- */
+
+/* 0 or -ENOMEM. To be freed by free(to->at). */
+int loss_views_fill(struct loss_views *to, const struct analyzer *a);
+/* Adds what could not be read from the file as losses of the hop "file". 0 or -ENOMEM. */
+int loss_views_add_damage(struct loss_views *to, const struct analyzer *a, const struct trace_damage *d);
+
+/* ---- methods.c ---- */
+
+int views_methods(struct views *v);
 
 /* ---- lines.c ---- */
 

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <cli/cli.h>
+#include <cli/common.h>
+#include <explain/at.h>
 #include <report/report.h>
 #include <trace/trace.h>
 
@@ -192,6 +194,44 @@ START_TEST(script_time_bases)
 		ck_assert_msg(strncmp(text, head, strlen(head)) == 0, "%s", text);
 		free(text);
 	}
+}
+END_TEST
+
+#define STEP_MS 5 /* between samples, of which each has a block */
+#define STEPS 100
+
+/* The samples that are kept for a moment 1.2 s after the start. */
+static size_t kept_near(bool with_span)
+{
+	struct trace_rec span = REC(TRACE_SPAN, span, 1, 1, 1, 2, 3);
+	struct trace_writer *w = begin_trace();
+	struct filter moment = {.has_from = true};
+	struct loaded l;
+	size_t kept;
+
+	for (unsigned i = 0; i < STEPS; i++) {
+		struct trace_rec sample = SAMPLE(1000 + STEP_MS * i, 1, 0, 4);
+
+		ck_assert_int_eq(trace_writer_put(w, &sample), 0);
+		ck_assert_int_eq(trace_writer_flush(w), 0);
+	}
+	if (with_span)
+		ck_assert_int_eq(trace_writer_put(w, &span), 0);
+	ck_assert_int_eq(trace_writer_close(w), 0);
+	ck_assert_int_eq(moment_parse("1.2", &moment.from), 0);
+	ck_assert(common_load_near(&l, trace_path, &moment, at_near_ns));
+	kept = l.analyzer->samples.count;
+	ck_assert_uint_eq(l.analyzer->last_ns, BASE_NS + (1000 + STEP_MS * (STEPS - 1)) * MS);
+	common_unload(&l);
+	return kept;
+}
+
+/* Samples far away say nothing of a moment, unless they say how long spans are. */
+START_TEST(near_samples_are_kept)
+{
+	ck_assert_uint_eq(kept_near(false),
+			  4); /* at 99 Hz, those within 10.1 ms; the start is 1 ms before the first event */
+	ck_assert_uint_gt(kept_near(true), STEPS);
 }
 END_TEST
 
@@ -492,6 +532,7 @@ Suite *test_commands(void)
 	tcase_add_test(files, script_of_a_thread);
 	tcase_add_test(files, script_of_other_events);
 	tcase_add_test(files, script_time_bases);
+	tcase_add_test(files, near_samples_are_kept);
 	tcase_add_test(files, windows_are_shown);
 	tcase_add_test(files, commands_read_files);
 	tcase_add_test(files, outputs_are_private);

@@ -48,7 +48,7 @@ static void open_query(void)
 		ck_assert_int_eq(analyzer_feed(run.a, &rec), 0);
 	run_analyze(&run, NULL);
 	ck_assert_int_eq(
-		query_open(&query, &(struct query_input){.views = run.v, .reader = reader, .file_bytes = 1234}, MEMORY),
+		query_open(&query, &(struct query_input){.an = run.an, .reader = reader, .file_bytes = 1234}, MEMORY),
 		0);
 }
 

@@ -129,7 +129,7 @@ int cmd_at(int argc, char **argv)
 
 	if (common_parse(&argp, argc, argv, &o))
 		return EXIT_FAILURE;
-	if (common_load_samples(&l, o.args[0], NULL)) {
+	if (common_load_near(&l, o.args[0], &o.moment, at_near_ns)) {
 		uint64_t at_ns = common_has_times(&l, "a moment") ? find_moment(&l, &o) : 0;
 
 		status = common_status(&l, at_ns && write_moment(&l, &o, at_ns));

@@ -201,6 +201,12 @@ static bool compare(const struct loaded l[DIFF_SIDES], const struct diff_request
 	return common_output_close(stdout, NULL, 0) && ok;
 }
 
+/* Only the page has views. */
+static bool load(struct loaded *l, const char *path, const struct diff_request *r)
+{
+	return common_load_samples(l, path, &r->common.filter) && (!r->html || common_make_views(l));
+}
+
 int cmd_diff(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {0}};
@@ -211,8 +217,8 @@ int cmd_diff(int argc, char **argv)
 
 	if (common_parse(&argp, argc, argv, &r))
 		return EXIT_FAILURE;
-	if (common_load_samples(&l[DIFF_BEFORE], r.path[DIFF_BEFORE], &r.common.filter)) {
-		if (common_load_samples(&l[DIFF_AFTER], r.path[DIFF_AFTER], &r.common.filter)) {
+	if (load(&l[DIFF_BEFORE], r.path[DIFF_BEFORE], &r)) {
+		if (load(&l[DIFF_AFTER], r.path[DIFF_AFTER], &r)) {
 			bool ok = compare(l, &r);
 
 			status = common_status(&l[DIFF_BEFORE], ok) ?: common_status(&l[DIFF_AFTER], ok);

@@ -482,7 +482,7 @@ int cmd_explain(int argc, char **argv)
 	if (o.top == UINT32_MAX && !o.json)
 		o.top = 10;
 	if (common_read(&l, o.file, &everything, NULL, NULL) && common_make_spans(&l, &o.span) &&
-	    common_analyze(&l, &o.filter)) {
+	    common_make_analysis(&l, &o.filter)) {
 		status = common_status(&l, common_has_times(&l, "an explanation") && check_stretches(&l, &o) &&
 						   write_explanation(&l, &o));
 		common_unload(&l);

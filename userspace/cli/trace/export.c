@@ -42,7 +42,7 @@ static const struct {
 	       {"chrome", .timed = chrome_write},
 	       {"perfetto", .timed = perfetto_write},
 	       {"jfr", .timed = jfr_write, .own_stacks = true},
-	       {"sqlite", .tables = true, .views = true}};
+	       {"sqlite", .tables = true}};
 
 #define FORMAT_NAMES "collapsed, pprof, otlp, speedscope, hprof, heatmap, firefox, chrome, perfetto, jfr or sqlite"
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -313,7 +313,7 @@ static bool write_timed(const struct loaded *l, const struct export_options *o)
 /* SQLite opens the file by its name, since it reads what it has written. */
 static bool write_tables(const struct loaded *l, const struct export_options *o)
 {
-	const struct query_input in = {.views = l->views, .reader = l->reader, .file_bytes = l->source.bytes};
+	const struct query_input in = {.an = l->analysis, .reader = l->reader, .file_bytes = l->source.bytes};
 	FILE *out = common_output_open(o->output, o->file);
 	struct query *q = NULL;
 	int err = out ? query_export(&q, o->output, &in) : 0;
@@ -335,6 +335,16 @@ static bool write_any(const struct loaded *l, const struct export_options *o)
 	return formats[o->format].timed ? write_timed(l, o) : o->wakers ? write_wakers(l, o) : write_profile(l, o);
 }
 
+/* Reads no more than what the output has. */
+static bool load(struct loaded *l, const struct export_options *o)
+{
+	bool stacks = !o->format && !o->collapsed.threads && !o->event && !o->wakers;
+
+	if (formats[o->format].views)
+		return common_load(l, o->file, &o->common.filter);
+	return (stacks ? common_load_stacks : common_load_analysis)(l, o->file, &o->common.filter);
+}
+
 int cmd_export(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {&idle_argp, 0, 0, 0}, {0}};
@@ -347,7 +357,7 @@ int cmd_export(int argc, char **argv)
 		return EXIT_FAILURE;
 	o.collapsed.top = common_top(&o.common, 0);
 	o.collapsed.announce = announce;
-	if ((formats[o.format].views ? common_load : common_load_analysis)(&l, o.file, &o.common.filter)) {
+	if (load(&l, &o)) {
 		status = common_status(&l, write_any(&l, &o));
 		common_unload(&l);
 	}

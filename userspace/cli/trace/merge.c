@@ -66,7 +66,7 @@ static int load_and_merge(const struct merge_request *r, struct loaded *l, struc
 	size_t loaded = 0;
 	int status = EXIT_FAILURE;
 
-	while (loaded < r->files.count && common_load(&l[loaded], r->files.at[loaded], &all)) {
+	while (loaded < r->files.count && common_load_analysis(&l[loaded], r->files.at[loaded], &all)) {
 		in[loaded] = (struct merge_input){r->files.at[loaded], l[loaded].reader, l[loaded].analysis};
 		loaded++;
 	}

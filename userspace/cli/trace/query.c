@@ -155,7 +155,7 @@ static char *find_sql(const struct query_options *o)
 
 static bool ask(const struct loaded *l, const struct query_options *o, const char *sql)
 {
-	const struct query_input in = {.views = l->views, .reader = l->reader, .file_bytes = l->source.bytes};
+	const struct query_input in = {.an = l->analysis, .reader = l->reader, .file_bytes = l->source.bytes};
 	struct query *q;
 	int err = query_open(&q, &in, o->memory_bytes);
 
@@ -183,7 +183,7 @@ int cmd_query(int argc, char **argv)
 	if (o.list || o.schema)
 		return common_output_close(stdout, NULL, 0) ? EXIT_SUCCESS : EXIT_FAILURE;
 	sql = find_sql(&o);
-	if (sql && common_load(&l, o.args[0], NULL)) {
+	if (sql && common_load_analysis(&l, o.args[0], NULL)) {
 		status = common_status(&l, ask(&l, &o, sql));
 		common_unload(&l);
 	}

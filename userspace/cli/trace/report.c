@@ -188,7 +188,8 @@ int cmd_report(int argc, char **argv)
 		return EXIT_FAILURE;
 	if (!o.json && !o.html)
 		terminal_begin(&o.terminal);
-	ok = (o.html ? common_load_samples : common_load)(&l, o.file, &o.common.filter);
+	ok = (o.html ? common_load_samples : common_load_analysis)(&l, o.file, &o.common.filter) &&
+	     common_make_views(&l);
 	if (ok) {
 		l.source.lines = o.lines;
 		if (o.html)
