@@ -103,6 +103,10 @@ uint32_t types_of(JNIEnv *jni, jobject object);
 /* A starting thread calls it. */
 void alloc_on_thread(void);
 
+/* heap_copy.c */
+/* Whether the process is not copied: that was not asked for, or it cannot be and histograms are taken instead. */
+bool heap_copy_is_left(void);
+
 /* live.c */
 
 struct braid_heap_watched;

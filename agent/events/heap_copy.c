@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A copy of the heap for a heap dump. The agent has the JVM go through its roots; within the first root, while the JVM
+ * A copy of the heap, for a heap dump or a histogram. The agent has the JVM go through its roots; within the first root, while the JVM
  * stands still, the process is copied, as by fork(). The JVM's own walk ends there, and the program goes on. The copy
  * continues the walk until it has all roots in a table, and then rests: the collector reads the table and the heap from
  * its memory.
@@ -32,8 +32,10 @@
 
 /* Used by the connecting thread, then by the helper. */
 static struct {
-	bool wanted, checked, taken;
+	enum braid_heap_copy wanted;
+	bool checked, taken;
 	uint64_t max_pause_ns;
+	uint64_t page_ps;
 	uint64_t watch_ns; /* before the copy is made */
 	uint64_t start_ns;
 	pid_t pid; /* of the copy; 0: none */
@@ -151,8 +153,9 @@ static bool announce(void)
 {
 	struct braid_jvm_event e = {.kind = BRAID_JVM_HEAP_ESTIMATE, .flags = BRAID_HEAP_COPIED};
 
+	e.number = copy.wanted == BRAID_HEAP_COPY_COUNT ? BRAID_HEAP_COUNTED : 0;
 	e.start_ns = e.end_ns = clock_ns();
-	if (process_copy_estimate(&e.weight, &e.value) && e.weight > copy.max_pause_ns)
+	if (process_copy_estimate(copy.page_ps, &e.weight, &e.value) && e.weight > copy.max_pause_ns)
 		e.flags |= BRAID_HEAP_REFUSED;
 	jvm_event_publish(&e, 0);
 	publish_let_read(ANNOUNCE_MS);
@@ -223,22 +226,33 @@ static void copy_start(const struct braid_event_config *c)
 	copy.wanted = c->heap_copy;
 	copy.checked = false;
 	copy.max_pause_ns = c->heap_max_pause_ns;
+	copy.page_ps = c->heap_page_ps;
 	copy.watch_ns = (uint64_t)c->heap_watch_s * 1000000000U;
 	copy.start_ns = clock_ns();
+}
+
+static bool has_obstacle(void)
+{
+	if (!copy.checked)
+		obstacle_find();
+	copy.checked = true;
+	return obstacle;
+}
+
+bool heap_copy_is_left(void)
+{
+	return copy.wanted == BRAID_HEAP_COPY_NONE || (copy.wanted == BRAID_HEAP_COPY_COUNT && has_obstacle());
 }
 
 /* A heap that cannot be copied is reported at once. */
 static bool copy_is_due(void)
 {
-	if (!copy.checked)
-		obstacle_find();
-	copy.checked = true;
-	return obstacle || clock_ns() - copy.start_ns >= copy.watch_ns;
+	return has_obstacle() || clock_ns() - copy.start_ns >= copy.watch_ns;
 }
 
 static void copy_tick(JNIEnv *jni)
 {
-	if (copy.wanted && !copy.taken && copy_is_due())
+	if (!heap_copy_is_left() && !copy.taken && copy_is_due())
 		copy_take(jni);
 	if (copy.pid && process_copy_ended(copy.pid))
 		copy.pid = 0;

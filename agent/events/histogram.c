@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MAX 1000U
 #define SMALL_BYTES 24.0     /* on average, in lists and maps: larger ones take less time for each byte */
 #define SMALL_NS 120.0	     /* for one of them, on any collector: 20 to 120 */
 #define MEASURED_NS 1000000U /* a shorter time only shows that it takes no longer */
@@ -45,7 +44,6 @@ struct histogram {
 static struct {
 	uint64_t interval_ns, max_pause_ns;
 	bool live;
-	bool off;   /* the heap is copied instead */
 	bool taken; /* one at least */
 	uint64_t next_ns;
 	uint64_t number;
@@ -238,7 +236,7 @@ static void rows_publish(JNIEnv *jni, struct histogram *h)
 	for (jint i = 0; i < h->class_count && h->rows[i].sum.objects; i++) {
 		const struct row *row = &h->rows[i];
 
-		if (i < (jint)ROWS_MAX) {
+		if (i < (jint)BRAID_HEAP_ROWS_MAX) {
 			helper_pace();
 			class_publish(jni, h->classes[row->class], &row->sum);
 			continue;
@@ -314,7 +312,6 @@ static void histogram_start(const struct braid_event_config *c)
 	heap.interval_ns = c->heap_interval_ns;
 	heap.max_pause_ns = c->heap_max_pause_ns;
 	heap.live = c->heap_live;
-	heap.off = c->heap_copy;
 }
 
 /* The first one is taken at once. */
@@ -322,7 +319,7 @@ static void histogram_tick(JNIEnv *jni)
 {
 	uint64_t now = clock_ns();
 
-	if (heap.off)
+	if (!heap_copy_is_left())
 		return;
 	if (heap.taken && (!heap.interval_ns || now < heap.next_ns))
 		return;

@@ -34,7 +34,10 @@ void process_copy_end(pid_t copy);
 /* True once it has ended by itself; it is not to be ended then. */
 bool process_copy_ended(pid_t copy);
 
-/* How long making one is expected to take, and how much memory it would share. False: not known. */
-bool process_copy_estimate(__u64 *ns, __u64 *bytes);
+/*
+ * How long making one is expected to take, and how much memory it would share. `page_ps`: for each page, as measured on
+ * this machine; 0: not known. False: not known.
+ */
+bool process_copy_estimate(uint64_t page_ps, __u64 *ns, __u64 *bytes);
 
 #endif

@@ -72,6 +72,13 @@ struct braid_method_pattern {
 	char text[BRAID_METHOD_TEXT];
 };
 
+/* Whether the process is copied, for the collector to read its heap, and what is asked of the JVM then. */
+enum braid_heap_copy {
+	BRAID_HEAP_COPY_NONE,
+	BRAID_HEAP_COPY_DUMP,  /* no histogram is taken */
+	BRAID_HEAP_COPY_COUNT, /* one is taken if the heap cannot be copied */
+};
+
 struct braid_event_config {
 	__u32 enabled;	       /* bits of enum braid_event_type; unknown ones are ignored */
 	__u32 vthread_rate;    /* maximum of virtual threads published per second, the rest is counted only; 0: all */
@@ -86,14 +93,16 @@ struct braid_event_config {
 	__u32 live_max;		 /* maximum of objects watched at a time */
 	__u32 threaded;		 /* types of BRAID_PER_THREAD that are enabled for `threads` only */
 	__u16 heap_live;	 /* 1: garbage is collected before each histogram */
-	__u16 heap_copy;	 /* 1: a copy of the heap is made, instead of histograms */
+	__u16 heap_copy;	 /* enum braid_heap_copy */
 	__u32 jni_max;		 /* maximum of JNI references watched at a time */
 	__u32 heap_watch_s;	 /* how long allocations are watched before the copy is made; 0: not at all */
-	__u64 critical_min_ns;	 /* shorter critical sections are only counted */
-	__u64 dump_interval_ns;	 /* between two thread dumps; 0: the recording is one dump, and ends with it */
+	__u32 heap_page_ps;	 /* what this machine takes to copy a page of a process; 0: not known */
+	__u32 reserved;
+	__u64 critical_min_ns;	/* shorter critical sections are only counted */
+	__u64 dump_interval_ns; /* between two thread dumps; 0: the recording is one dump, and ends with it */
 	struct braid_thread_config threads[BRAID_CONFIG_THREADS];
 	struct braid_method_pattern methods[BRAID_METHOD_PATTERNS]; /* the first ones are used; empty: none */
 };
-_Static_assert(sizeof(struct braid_event_config) == 3304, "event config");
+_Static_assert(sizeof(struct braid_event_config) == 3312, "event config");
 
 #endif

@@ -132,10 +132,11 @@ enum braid_jvm_event_kind {
 	BRAID_JVM_JNI_CRITICAL = 47, /* a critical section of JNI, with the stack at its end; name: the function that
 					ended it; weight: ns that this function took, with the collection that the
 					section held up, if any */
-	BRAID_JVM_HEAP_COPY = 48, /* the process was copied for a heap dump; the interval is the time for which the JVM
+	BRAID_JVM_HEAP_COPY =
+		48, /* the process was copied for the collector to read its heap; the interval is the time for which the JVM
 				     stood still; number: the copy's pid, in the JVM's pid namespace; value: address
 				     of its struct braid_heap_roots; flags: BRAID_HEAP_FAILED, BRAID_HEAP_VM */
-	BRAID_JVM_EVENTS,	  /* one more than the largest */
+	BRAID_JVM_EVENTS, /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for new kinds */
 _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
@@ -152,8 +153,12 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 #define BRAID_HEAP_REFUSED 0x8U /* not taken, because it would take longer than allowed */
 #define BRAID_HEAP_VM 0x20U	/* only the JVM can dump the heap; value: bytes of it in use, or 0 */
 #define BRAID_HEAP_AT_MOST                                                                                             \
-	0x40U			/* of an estimate: no histogram has been measured yet, so it is that of small objects */
-#define BRAID_HEAP_COPIED 0x10U /* of an estimate: for a copy of the process; value: the memory that it shares */
+	0x40U /* of an estimate: no histogram has been measured yet, so it is that of small objects */
+#define BRAID_HEAP_COPIED                                                                                              \
+	0x10U /* it comes from a copy of the process, which has what is reachable; value of an estimate: the memory    \
+		 that the copy shares */
+#define BRAID_HEAP_ROWS_MAX 1000U /* of a histogram that are one class */
+#define BRAID_HEAP_COUNTED 1U /* number of the histogram that is made from a copy; estimates of other copies have 0 */
 
 /* Flags of GC_PAUSE and GC_CYCLE: one of its ends is outside the recording, so its duration is not known. */
 #define BRAID_GC_BEGAN_BEFORE 0x1U

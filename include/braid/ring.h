@@ -416,7 +416,7 @@ struct braid_grant {
 	struct braid_msg msg;
 	struct braid_event_config config;
 };
-_Static_assert(sizeof(struct braid_grant) == 3328, "grant");
+_Static_assert(sizeof(struct braid_grant) == 3336, "grant");
 
 enum braid_command {
 	BRAID_COMMAND_RESET = 1, /* forget the watched objects */

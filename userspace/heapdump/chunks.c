@@ -93,7 +93,7 @@ int chunk_each(struct reach *g, const struct class *k, uint64_t chunk, chunk_fn 
 		return 0;
 	}
 	stack = 8ULL * s.words;
-	bitmap = s.has_bitmap ? ((uint64_t)s.words * s.places + 63) / 64 * 8 : 0;
+	bitmap = s.has_bitmap ? chunk_bitmap_bytes(g->vm, s.words) : 0;
 	s.bytes = malloc(stack + bitmap + 8);
 	if (!s.bytes)
 		return -ENOMEM;

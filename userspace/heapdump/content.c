@@ -74,11 +74,7 @@ static uint64_t reference_of(struct writer *w, uint64_t object, bool weak)
 
 static uint64_t reference_at(struct writer *w, uint64_t address)
 {
-	uint8_t bytes[8];
-
-	return copy_peek(&w->copy, address, bytes, vm_reference_bytes(&w->vm))
-		       ? reference_of(w, vm_reference(&w->vm, bytes), false)
-		       : 0;
+	return reference_of(w, vm_reference_at(&w->vm, address), false);
 }
 
 /* Copies a number into the file's byte order. */

@@ -2,6 +2,7 @@
 #include "heapdump.h"
 
 #include "copy.h"
+#include "histogram.h"
 #include "writer.h"
 
 #include "hotspot/vm_tables.h"
@@ -57,8 +58,12 @@ static int find(struct writer *w)
 
 static int understand(struct writer *w, uint64_t at[VM_SYMBOLS])
 {
-	int err = vm_symbols_find(w->d->libjvm_fd, at);
+	int err = 0;
 
+	if (w->d->symbols)
+		memcpy(at, w->d->symbols, VM_SYMBOLS * sizeof(*at));
+	else
+		err = vm_symbols_find(w->d->libjvm_fd, at);
 	err = err ?: vm_open(&w->vm, &w->copy, &w->head, at);
 	if (err)
 		return fail(w, err, "this JVM does not say where it keeps its classes and objects");
@@ -94,7 +99,15 @@ static int put(struct writer *w)
 	return err ? fail(w, err, "cannot read the heap: %s", strerror(-err)) : 0;
 }
 
-int heapdump_write(struct heapdump *d)
+static int count(struct writer *w, struct histogram *h)
+{
+	int err = histogram_count(w, h);
+
+	return err ? fail(w, err, "cannot read the heap: %s", strerror(-err)) : 0;
+}
+
+/* Finds what is reachable, and has it written or, with `h`, counted. */
+static int go_through(struct heapdump *d, struct histogram *h)
 {
 	struct writer w = {.d = d, .copy = {.fd = -1}};
 	uint64_t at[VM_SYMBOLS];
@@ -102,7 +115,8 @@ int heapdump_write(struct heapdump *d)
 
 	err = err ?: understand(&w, at);
 	err = err ?: reach(&w, at);
-	err = err ?: put(&w);
+	if (!err)
+		err = h ? count(&w, h) : put(&w);
 	/* What was read of a copy that has ended meanwhile may be another process's. */
 	if (!err && (err = copy_check(&w.copy)))
 		err = fail(&w, err, "cannot read the heap");
@@ -123,4 +137,15 @@ int heapdump_write(struct heapdump *d)
 	free(w.threads.at);
 	free(w.frames.at);
 	return err;
+}
+
+int heapdump_write(struct heapdump *d)
+{
+	return go_through(d, NULL);
+}
+
+int histogram_read(struct histogram *h, struct heapdump *d)
+{
+	*h = (struct histogram){0};
+	return go_through(d, h);
 }

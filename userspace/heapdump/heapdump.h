@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Writes the heap of a copied JVM as an HPROF file: its threads with their stacks, its roots, classes and all objects
- * that can be reached. cli/ calls this, on a thread of its own.
+ * that can be reached. cli/ calls this, on a thread of its own. histogram.h has what else is made from a copy.
  */
 #ifndef BRAID_HEAPDUMP_HEAPDUMP_H
 #define BRAID_HEAPDUMP_HEAPDUMP_H
@@ -17,11 +17,12 @@
 #define HEAPDUMP_WHY 256
 
 struct heapdump {
-	pid_t jvm;	  /* the process that was copied */
-	pid_t copy;	  /* in the JVM's pid namespace */
-	uint64_t roots;	  /* address of its struct braid_heap_roots */
-	int libjvm_fd;	  /* the JVM's library */
-	uint64_t wall_ms; /* when it was copied */
+	pid_t jvm;		 /* the process that was copied */
+	pid_t copy;		 /* in the JVM's pid namespace */
+	uint64_t roots;		 /* address of its struct braid_heap_roots */
+	int libjvm_fd;		 /* the JVM's library; not needed if */
+	const uint64_t *symbols; /* is what vm_symbols_find() finds there; or NULL */
+	uint64_t wall_ms;	 /* when it was copied */
 	struct output *output;
 	atomic_bool stop; /* set from another thread */
 	/* Asked once, if objects are watched: their stacks, which stay valid; NULL: no memory for them. May be NULL. */

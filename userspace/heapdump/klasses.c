@@ -152,6 +152,8 @@ static void named_take(struct klasses *c, const struct class *k, const struct fi
 		c->domain_at = injected->protection_domain ?: reference_named(c, k, "protectionDomain");
 		c->signers_at = injected->signers ?: reference_named(c, k, "signers");
 	}
+	if (k->flags & CLASS_IS_LOADER && (!k->super || !(c->at.at[k->super - 1].flags & CLASS_IS_LOADER)))
+		c->loader_name = reference_named(c, k, "name");
 	if (k->flags & CLASS_IS_REFERENCE && !c->referent) {
 		c->referent = reference_named(c, k, "referent");
 		c->discovered = reference_named(c, k, "discovered");

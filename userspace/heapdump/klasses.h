@@ -100,6 +100,7 @@ struct klasses {
 	struct pair_map of_loader;		     /* loader's object: the same */
 	uint64_t domain_at, signers_at;		     /* fields that the VM adds to java.lang.Class; 0: none */
 	uint64_t referent, discovered;		     /* offsets in java.lang.ref.Reference */
+	uint32_t loader_name;			     /* offset in java.lang.ClassLoader; 0: not known */
 	uint32_t chunk_sp, chunk_words, chunk_flags; /* offsets in jdk.internal.vm.StackChunk; 0: not known */
 	uint64_t bad;				     /* that were refused */
 };

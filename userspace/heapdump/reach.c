@@ -117,10 +117,7 @@ static void mark_part(struct reach *g, uint64_t object, const uint8_t *head, uin
 /* One that is elsewhere than in the bytes at hand. */
 static void mark_at(struct reach *g, uint64_t address)
 {
-	uint8_t bytes[8];
-
-	if (copy_peek(g->vm->copy, address, bytes, vm_reference_bytes(g->vm)))
-		mark_references(g, bytes, 1);
+	reach_mark(g, vm_reference_at(g->vm, address));
 }
 
 /* The class that an object of java.lang.Class represents, if it is no primitive type. */

@@ -31,6 +31,7 @@ enum {
 	F_RESOLVED_8,
 	F_LOADER,
 	F_CLASS_KLASS,
+	F_CLASS_WORDS,
 	F_SYMBOLS,
 	F_SYMBOLS_OLD,
 	F_HEAP,
@@ -65,6 +66,7 @@ static const struct vm_field fields[FIELDS] = {
 	[F_RESOLVED_8] = {.type = "ConstantPool", .name = "_resolved_references"},
 	[F_LOADER] = {.type = "ClassLoaderData", .name = "_class_loader"},
 	[F_CLASS_KLASS] = {.type = "java_lang_Class", .name = "_klass_offset"},
+	[F_CLASS_WORDS] = {.type = "java_lang_Class", .name = "_oop_size_offset"},
 	[F_SYMBOLS] = {.type = "Symbol", .name = "_vm_symbols[0]"},
 	[F_SYMBOLS_OLD] = {.type = "vmSymbols", .name = "_symbols[0]"},
 	[F_HEAP] = {.type = "Universe", .name = "_collectedHeap"},
@@ -114,6 +116,7 @@ static bool statics_find(struct vm *v, const struct vm_field *f)
 
 	v->symbols = symbols->found ? symbols->address : 0;
 	v->class_klass = f[F_CLASS_KLASS].found ? copy_int(v->copy, f[F_CLASS_KLASS].address) : 0;
+	v->class_words = f[F_CLASS_WORDS].found ? copy_int(v->copy, f[F_CLASS_WORDS].address) : 0;
 	return v->class_klass && v->class_klass < UINT16_MAX && heap_find(v, f);
 }
 

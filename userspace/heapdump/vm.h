@@ -29,6 +29,7 @@ struct vm {
 	uint16_t loader_data_loader;
 	bool handles;	      /* a Klass and a ClassLoaderData refer to objects through a handle; not in 8 */
 	uint32_t class_klass; /* in a java.lang.Class: its Klass */
+	uint32_t class_words; /* the same: its size in words; 0: not known */
 	uint64_t symbols;     /* the VM's own names, of injected fields */
 	uint64_t heap_low, heap_high;
 	uint32_t header;       /* bytes that have an object's class */
@@ -58,6 +59,14 @@ static inline uint64_t vm_reference(const struct vm *v, const uint8_t *bytes)
 static inline uint32_t vm_reference_bytes(const struct vm *v)
 {
 	return v->layout.objects.oops == BRAID_OOPS_COMPRESSED ? 4 : 8;
+}
+
+/* The reference at an address of the heap; 0 also if it is not readable. */
+static inline uint64_t vm_reference_at(const struct vm *v, uint64_t address)
+{
+	uint8_t bytes[8];
+
+	return copy_peek(v->copy, address, bytes, vm_reference_bytes(v)) ? vm_reference(v, bytes) : 0;
 }
 
 /* The Klass in an object's header, of which 16 bytes have been read. */

@@ -88,6 +88,13 @@ uint32_t allocations_trace(const struct writer *w, uint64_t object);
 /* The stacks and sites, after the stacks of threads. */
 int allocations_write(struct writer *w);
 
+/* ---- histogram.c ---- */
+
+struct histogram;
+
+/* Counts what is reachable. */
+int histogram_count(struct writer *w, struct histogram *h);
+
 /* ---- content.c ---- */
 
 void content_text(struct writer *w, uint64_t id, const char *text, size_t length);

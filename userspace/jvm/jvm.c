@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "heap_count.h"
 #include "jvm_state.h"
 #include "vthread_times.h"
 
@@ -113,6 +114,7 @@ void jvm_free(struct jvm *j)
 		free(j->strings[i]);
 	methods_free(j);
 	calls_free(j);
+	heap_count_free(j);
 	code_map_free(&j->code);
 	compilations_free(j->compilations);
 	free(j->types);

@@ -3,6 +3,7 @@
  * A JVM's code cache: applies records about code, and resolves frames in it. Frames whose code is not known yet wait
  * here. jvm.h and jvm_state.h declare the functions.
  */
+#include "heap_count.h"
 #include "jvm_state.h"
 
 #include "sink/records.h"
@@ -474,6 +475,7 @@ void jvm_tick(struct jvm *j, uint64_t time_ns, bool final)
 	named_events_tick(j, final);
 	compilations_tick(j, now_ns(), final);
 	code_cache_tick(j, now_ns(), final);
+	heap_count_tick(j);
 	if (j->purged_ns + UNLOADED_KEEP_NS < time_ns)
 		purge(j, time_ns);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jvm_events.h"
 
+#include "heap_count.h"
 #include "jvm_emit.h"
 #include "jvm_state.h"
 #include "kernel_events.h"
@@ -187,6 +188,8 @@ void jvm_events_receive(struct jvms *jvms, struct process *process, const struct
 		receive_offcpu(jvms, process, e, &to);
 	else
 		jvm_events_emit(jvms, process, &to);
+	if (what->kind == BRAID_JVM_HEAP_COPY && e->source == BRAID_SOURCE_AGENT && process->jvm)
+		heap_count_begin(process->jvm, &to);
 }
 
 bool events_on_jvm_event(struct jvm *j, const struct braid_rec *rec, size_t size)

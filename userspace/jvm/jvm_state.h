@@ -35,6 +35,8 @@ struct pending_frame {
 	bool read; /* from the JVM's memory, and sent */
 };
 
+struct heap_count;
+
 struct jvm {
 	struct jvms *jvms;
 	struct process *process;
@@ -53,8 +55,9 @@ struct jvm {
 	struct braid_statics statics;
 	struct braid_names names;
 	struct trace_jvm record;
-	char *strings[4];	    /* vm_name, vm_version, java_version, command */
-	struct jvm_method *methods; /* by agent id */
+	char *strings[4];	       /* vm_name, vm_version, java_version, command */
+	struct heap_count *heap_count; /* NULL: none */
+	struct jvm_method *methods;    /* by agent id */
 	uint32_t method_count;
 	struct code_map code;
 	uint64_t purged_ns;

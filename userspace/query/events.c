@@ -209,6 +209,7 @@ static const struct {
 	{BRAID_JVM_TCP, INTEGER("errno", get_flags, "its error number; 65535: not known")},
 	{BRAID_JVM_BLOCK, INTEGER("is_failed", get_flags, "not 0: it failed")},
 	{BRAID_JVM_HEAP, FLAG("is_live", BRAID_HEAP_LIVE, "1: garbage was collected before")},
+	{BRAID_JVM_HEAP, FLAG("is_copied", BRAID_HEAP_COPIED, "1: what is reachable, in a copy of the process")},
 	{BRAID_JVM_HEAP, FLAG("is_aborted", BRAID_HEAP_ABORTED, "1: given up; what was counted until then")},
 	{BRAID_JVM_METHOD, FLAG("is_thrown", BRAID_METHOD_THROWN, "1: an exception ended it")},
 	{BRAID_JVM_JNI_REF, FLAG("is_cleared", BRAID_JNI_CLEARED, "1: the objects are gone")},

@@ -96,7 +96,9 @@ static void text_list(FILE *out, const struct views *v, const struct heap_view *
 			fprintf(out, "  %s\n", why_not(g));
 		else
 			fprintf(out, "  %11s  %11" PRIu64 "%s\n", size_text(size, g->bytes), g->objects,
-				g->flags & BRAID_HEAP_LIVE ? "  after a collection" : "");
+				g->flags & BRAID_HEAP_LIVE     ? "  after a collection"
+				: g->flags & BRAID_HEAP_COPIED ? "  reachable, in a copy"
+							       : "");
 	}
 }
 
@@ -160,6 +162,7 @@ static void json_histogram(struct json *j, const struct views *v, const struct h
 	json_number_if(j, complete, "bytes", h->bytes);
 	json_number_if(j, complete, "objects", h->objects);
 	json_bool(j, "live", h->flags & BRAID_HEAP_LIVE);
+	json_bool(j, "copied", h->flags & BRAID_HEAP_COPIED);
 	if (why_not(h))
 		json_string(j, "why_not", why_not(h));
 	json_close(j, '}');

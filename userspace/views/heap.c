@@ -248,7 +248,7 @@ int heap_views_new(struct heap_views *v, const struct analysis *an)
 		struct event e;
 
 		if ((r->kind == BRAID_JVM_HEAP ||
-		     (r->kind == BRAID_JVM_HEAP_ESTIMATE && !(r->flags & BRAID_HEAP_COPIED))) &&
+		     (r->kind == BRAID_JVM_HEAP_ESTIMATE && !(r->flags & BRAID_HEAP_COPIED && !r->number))) &&
 		    events_get(an, i, &e))
 			err = add_histogram(&m, &e);
 	}

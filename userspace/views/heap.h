@@ -16,7 +16,7 @@ struct heap_histogram {
 	uint64_t at_ns;	      /* its end, or when it was refused */
 	uint64_t pause_ns;    /* 0: not taken */
 	uint64_t expected_ns; /* 0: not known */
-	uint64_t used;	      /* bytes of heap before; 0: not known */
+	uint64_t used;	      /* bytes of heap before, or that a copy shared with the process; 0: not known */
 	uint64_t bytes, objects;
 	uint32_t flags; /* BRAID_HEAP_*, with BRAID_HEAP_REFUSED if it was not taken */
 	bool ended;

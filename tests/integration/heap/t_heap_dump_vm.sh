@@ -28,6 +28,11 @@ python3 - <<-'PYTHON' || fail "the file does not have the program's objects"
 PYTHON
 [[ -z $(staged) ]] || fail "left behind: $(staged)"
 
+# The JVM counts such a heap, too.
+braid heap "$JAVA_PID" -n 3 --max-pause 1h >text 2>err || fail "$(cat err)"
+grep -q '^braid: .* of heap in use: the JVM is expected to stand still for ' err || fail "no estimate: $(cat err)"
+grep -q "^process $JAVA_PID: [0-9]* objects, .*; it stood still for " text || fail "no histogram: $(cat text)"
+
 STATUS=0
 braid heap "$JAVA_PID" --dump y.hprof --max-pause 1ns 2>err || STATUS=$?
 [[ $STATUS -eq 1 && ! -e y.hprof ]] || fail "beyond --max-pause: status $STATUS: $(cat err)"

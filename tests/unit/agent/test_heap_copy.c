@@ -20,7 +20,7 @@ Suite *test_heap_copy(void);
 #define SECOND_NS 1000000000ULL
 
 static const struct braid_event_config copies = {
-	.enabled = BRAID_EVENT_TYPE(HEAP), .heap_copy = 1, .heap_max_pause_ns = 3600 * SECOND_NS};
+	.enabled = BRAID_EVENT_TYPE(HEAP), .heap_copy = BRAID_HEAP_COPY_DUMP, .heap_max_pause_ns = 3600 * SECOND_NS};
 
 /* With `known`, as if the JVM's objects had been found. */
 static void begin(struct recorder *r, const struct braid_event_config *c, bool known)
@@ -158,6 +158,63 @@ START_TEST(watched_objects)
 }
 END_TEST
 
+/* The estimate of a copy that is counted is that of a histogram. */
+START_TEST(copies_to_count)
+{
+	struct braid_event_config c = copies;
+	struct recorder r;
+
+	c.heap_copy = BRAID_HEAP_COPY_COUNT;
+	begin(&r, &c, true);
+	histogram_kind.tick(&fake_jni);
+	ck_assert_uint_eq(fake.ti_calls[FAKE_TI(IterateThroughHeap)], 0);
+	heap_copy_kind.tick(&fake_jni);
+	ck_assert_uint_eq(event(&r, BRAID_JVM_HEAP_ESTIMATE)->number, BRAID_HEAP_COUNTED);
+	ck_assert_uint_eq(event(&r, BRAID_JVM_HEAP_COPY)->flags, 0);
+	heap_copy_kind.stop(&fake_jni);
+	recorder_close(&r);
+}
+END_TEST
+
+/* A heap that cannot be copied is counted by the JVM. */
+START_TEST(counts_without_a_copy)
+{
+	struct braid_event_config c = copies;
+	struct recorder r;
+
+	c.heap_copy = BRAID_HEAP_COPY_COUNT;
+	begin(&r, &c, false);
+	heap_copy_kind.tick(&fake_jni);
+	histogram_kind.tick(&fake_jni);
+	ck_assert_uint_eq(event(&r, BRAID_JVM_HEAP_ESTIMATE)->flags, BRAID_HEAP_AT_MOST);
+	ck_assert_uint_eq(fake.ti_calls[FAKE_TI(IterateThroughHeap)], 1);
+	ck_assert_uint_eq(fake.ti_calls[FAKE_TI(FollowReferences)], 0);
+	recorder_close(&r);
+}
+END_TEST
+
+/* What the machine takes for a page is in the estimate. */
+START_TEST(estimates)
+{
+	struct braid_event_config c = copies;
+	struct recorder r;
+	uint64_t known, slow;
+
+	c.heap_max_pause_ns = 1;
+	c.heap_page_ps = 1000;
+	begin(&r, &c, true);
+	heap_copy_kind.tick(&fake_jni);
+	known = event(&r, BRAID_JVM_HEAP_ESTIMATE)->weight;
+	heap_copy_kind.stop(&fake_jni);
+	c.heap_page_ps = 1000000000;
+	heap_copy_kind.start(&c);
+	heap_copy_kind.tick(&fake_jni);
+	slow = event(&r, BRAID_JVM_HEAP_ESTIMATE)->weight;
+	ck_assert_uint_gt(slow, known + 10 * 1000000); /* ten pages */
+	recorder_close(&r);
+}
+END_TEST
+
 START_TEST(refusals)
 {
 	struct braid_event_config c = copies;
@@ -201,6 +258,9 @@ Suite *test_heap_copy(void)
 	tcase_add_test(c, the_copy_has_the_roots);
 	tcase_add_test(c, the_program_does_not_see_it);
 	tcase_add_test(c, watched_objects);
+	tcase_add_test(c, copies_to_count);
+	tcase_add_test(c, counts_without_a_copy);
+	tcase_add_test(c, estimates);
 	tcase_add_test(c, refusals);
 	tcase_add_test(c, unknown_objects);
 	suite_add_tcase(s, c);

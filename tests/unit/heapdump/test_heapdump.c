@@ -10,7 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <heapdump/reach.h>
+#include <heapdump/chunks.h>
+#include <heapdump/histogram.h>
+#include <heapdump/writer.h>
 
 Suite *test_heapdump(void);
 
@@ -358,6 +360,98 @@ START_TEST(frames_in_the_heap)
 }
 END_TEST
 
+/* ---- histograms ---- */
+
+/* Marks what `root` leads to, and counts it. */
+static void counted(struct histogram *h, uint64_t root)
+{
+	struct writer w;
+
+	reach_begin();
+	reach_mark(&f->reach, root);
+	ck_assert_int_eq(reach_close_over(&f->reach), 0);
+	w = (struct writer){.copy = f->copy, .vm = f->vm, .classes = f->classes, .reach = f->reach};
+	*h = (struct histogram){0};
+	ck_assert_int_eq(histogram_count(&w, h), 0);
+}
+
+static const struct histogram_row *row_of(const struct histogram *h, const char *class)
+{
+	for (size_t i = 0; i < h->rows.count; i++)
+		if (strcmp(h->rows.at[i].class, class) == 0)
+			return &h->rows.at[i];
+	ck_abort_msg("no row for %s", class);
+}
+
+static void row_is(const struct histogram *h, const char *class, uint64_t objects, uint64_t bytes)
+{
+	ck_assert_uint_eq(row_of(h, class)->objects, objects);
+	ck_assert_uint_eq(row_of(h, class)->bytes, bytes);
+}
+
+START_TEST(histograms)
+{
+	uint64_t first, refs, chunk, loader;
+	struct histogram h;
+
+	build();
+	f->vm.class_words = 24;
+	*(uint32_t *)(f->node.mirror + 24) = 9;
+	fill(3000, &first);
+	refs = new_array(&f->refs, 10, 8);
+	chunk = new_chunk(2, 10, 0);
+	loader = new_object(&f->loader, 16);
+	*word(loader, 0) = 0x1f2eULL << 8 | 1;
+	f->loader_data[1] = loader;
+	f->node.loader_data = AT(&f->loader_data[1]);
+	*word(refs, 24) = first;
+	*word(refs, 32) = chunk;
+	counted(&h, refs);
+	row_is(&h, "Node", 3000, 3000 * 40);
+	/* 300 arrays of 0 to 6 ints, with what aligns them. */
+	ck_assert_uint_eq(row_of(&h, "[I")->objects, 300);
+	ck_assert_uint_gt(row_of(&h, "[I")->bytes, 300 * 24 + (300 / 7) * 21 * 4);
+	ck_assert_uint_eq(row_of(&h, "[I")->bytes % 8, 0);
+	row_is(&h, "[Ljava/lang/Object;", 1, 24 + 10 * 8);
+	row_is(&h, "jdk/internal/vm/StackChunk", 1, 32 + 8 * 10 + 8);
+	/* Nine classes, of which one says how long it is. */
+	row_is(&h, "java/lang/Class", 9, 8 * 32 + 9 * 8);
+	ck_assert_str_eq(row_of(&h, "Node")->loader, "java/lang/ClassLoader");
+	ck_assert_uint_eq(row_of(&h, "Node")->loader_number, 0x1f2e);
+	ck_assert_ptr_null(row_of(&h, "Node")->loader_name);
+	ck_assert_ptr_null(row_of(&h, "[I")->loader);
+	ck_assert_uint_eq(h.rest_classes, 0);
+	for (size_t i = 1; i < h.rows.count; i++)
+		ck_assert_uint_ge(h.rows.at[i - 1].bytes, h.rows.at[i].bytes);
+	histogram_free(&h);
+	demolish();
+}
+END_TEST
+
+/* What objects and loaders say of themselves may be anything. */
+START_TEST(damaged_histograms)
+{
+	struct histogram h;
+	uint64_t refs;
+
+	build();
+	f->vm.class_words = 24;
+	*(uint32_t *)(f->node.mirror + 24) = UINT32_MAX;
+	refs = new_array(&f->refs, 2, 8);
+	*word(refs, 24) = new_array(&f->ints, 5, 4);
+	*word(refs, 32) = new_object(&f->node, 40);
+	*(uint32_t *)(*word(refs, 24) + 16) = INT32_MAX;
+	f->loader_data[1] = AT(f->heap) + HEAP_BYTES - 8; /* no object */
+	f->node.loader_data = AT(&f->loader_data[1]);
+	counted(&h, refs);
+	row_is(&h, "[I", 1, 24);
+	row_is(&h, "java/lang/Class", 9, 9 * 32);
+	ck_assert_str_eq(row_of(&h, "Node")->loader, "?");
+	histogram_free(&h);
+	demolish();
+}
+END_TEST
+
 START_TEST(damaged_frames)
 {
 	const uint32_t heads[][2] = {
@@ -460,6 +554,8 @@ Suite *test_heapdump(void)
 	tcase_add_test(c, little_room);
 	tcase_add_test(c, weak_references_keep_nothing);
 	tcase_add_test(c, frames_in_the_heap);
+	tcase_add_test(c, histograms);
+	tcase_add_test(c, damaged_histograms);
 	tcase_add_test(c, damaged_frames);
 	tcase_add_test(c, damage);
 	tcase_add_test(c, damaged_classes);

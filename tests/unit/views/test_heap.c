@@ -166,6 +166,26 @@ START_TEST(nonsense)
 }
 END_TEST
 
+/* The estimate of a copy that is counted is that of its histogram; those of heap dumps are of none. */
+START_TEST(copies)
+{
+	static const struct trace_rec counted[] = {
+		EXPECTED(5, 0, 7 * MS, BRAID_HEAP_COPIED),
+		EXPECTED(10, 1, 2 * MS, BRAID_HEAP_COPIED),
+		ROW(12, 1, C_BYTES, 0, 3000, 10, 0),
+		TAKEN(11, 1, 3000, 10, BRAID_HEAP_COPIED),
+	};
+	struct run r = run_heap(counted, COUNT(counted));
+	const struct heap_view *h = r.v->heap.jvms.at;
+
+	ck_assert_uint_eq(h->histograms.count, 1);
+	ck_assert_uint_eq(h->last->expected_ns, 2 * MS);
+	ck_assert_uint_eq(h->last->objects, 10);
+	ck_assert(h->last->flags & BRAID_HEAP_COPIED);
+	run_free(&r);
+}
+END_TEST
+
 Suite *test_heap(void)
 {
 	Suite *s = suite_create("heap");
@@ -174,6 +194,7 @@ Suite *test_heap(void)
 	tcase_add_test(c, growth);
 	tcase_add_test(c, sums_are_not_compared);
 	tcase_add_test(c, report_shows_it);
+	tcase_add_test(c, copies);
 	tcase_add_test(c, nonsense);
 	suite_add_tcase(s, c);
 	return s;

@@ -9,7 +9,9 @@
 #include "snapshot.h"
 
 #include "attach/attach.h"
+#include "proc/fork_time.h"
 #include "report/events.h"
+#include "util/clock.h"
 #include "util/log.h"
 #include "util/quantity.h"
 
@@ -22,29 +24,28 @@
 #define ANSWER_NS 60000000000ULL /* for the agent to connect and to begin */
 #define WATCH_MAX_NS 3600000000000ULL
 
-enum { OPT_LIVE = 0x100, OPT_MAX_PAUSE, OPT_FORCE, OPT_DUMP, OPT_WATCH };
+enum { OPT_ALL = 0x100, OPT_LIVE, OPT_MAX_PAUSE, OPT_FORCE, OPT_DUMP, OPT_WATCH };
 
 static const char doc[] =
 	"Prints how many objects of each class a JVM's heap has, and how many bytes they take without what they refer "
-	"to, by class and class loader; or, of a heap dump, what holds what.\vThe JVM stands still while its objects are counted. How long is printed "
-	"before, as an estimate by the heap in use, which is that of small objects until it has been measured once, and afterwards, as measured. If the estimate exceeds --max-pause, "
-	"nothing is counted and the exit status is 1.\n"
+	"to, by class and class loader; or, of a heap dump, what holds what.\vThe process is copied, as by fork(), and what is reachable is counted in "
+	"the copy: the JVM stands still while the kernel makes it, some 40 ms for each GiB. How long is printed before, as expected, and "
+	"afterwards, as measured. If that exceeds --max-pause, nothing is counted and the exit status is 1.\n"
 	"\n"
-	"Serial, Parallel and G1 also count objects that are not reachable any more, until a collection frees them; "
-	"--live collects first. ZGC and Shenandoah count reachable objects only.\n"
+	"With ZGC and Shenandoah, with --all and with --live the JVM counts itself, and stands still for all of it: up to 5 s for each "
+	"GB of small objects.\n"
 	"\n"
 	"Examples:\n"
 	"  braid heap 4711\n"
-	"  braid heap 4711 -n 10 --live\n"
-	"  braid heap 4711 --max-pause 5s\n"
+	"  braid heap 4711 -n 10\n"
+	"  braid heap 4711 --all --max-pause 5s\n"
 	"  braid heap 4711 --json -o before.trace\n"
 	"  braid heap 4711 --dump orders.hprof.zst\n"
 	"  braid heap 4711 --dump orders.hprof.zst --watch 60s\n"
 	"  braid heap app.hprof\n"
 	"  braid heap app.hprof --path 0xf8900000\n"
 	"\n"
-	"With --dump, all reachable objects go to a file in the format HPROF, from a copy of the process: the JVM stands "
-	"still while the kernel makes it, some 40 ms for each GiB.\n"
+	"With --dump, all reachable objects go to a file in the format HPROF, from such a copy.\n"
 	"\n"
 	"`braid record -e heap=60s` takes a histogram every minute, and `braid report` shows what has grown. Of a heap "
 	"dump, of braid or another program, are printed leak suspects, what objects and classes retain, and the tree of "
@@ -52,7 +53,10 @@ static const char doc[] =
 
 static const struct argp_option options[] = {
 	{"rows", 'n', "N", 0, "Print the N largest classes (default 30; at most 1000 are known one by one)", 0},
-	{"live", OPT_LIVE, NULL, 0, "Collect garbage first, as System.gc() does", 0},
+	{"all", OPT_ALL, NULL, 0, "Have the JVM count, also objects that are not reachable and wait to be collected",
+	 0},
+	{"live", OPT_LIVE, NULL, 0, "Have the JVM count what a collection of garbage leaves, as System.gc() makes one",
+	 0},
 	{"max-pause", OPT_MAX_PAUSE, "TIME", 0,
 	 "Count nothing if the JVM is expected to stand still for longer (default 1s)", 0},
 	{"force", OPT_FORCE, NULL, 0, "Count or copy however long it takes", 0},
@@ -70,7 +74,9 @@ struct heap_command {
 	const char *option; /* the last one that needs a process; NULL: none was given */
 	unsigned rows;
 	bool force;
-	const char *dump; /* the file for a heap dump, instead of a histogram */
+	bool by_vm;	   /* the JVM counts, without a copy */
+	uint64_t until_ns; /* for the JVM to answer */
+	const char *dump;  /* the file for a heap dump, instead of a histogram */
 	uint64_t watch_ns;
 	atomic_bool done; /* the JVM has reported */
 };
@@ -108,8 +114,13 @@ static error_t heap_parse(int key, char *arg, struct argp_state *state)
 	case 'n':
 		c->rows = common_number(state, "rows", "rows", arg);
 		return 0;
+	case OPT_ALL:
+		c->option = "all";
+		c->by_vm = true;
+		return 0;
 	case OPT_LIVE:
 		c->option = "live";
+		c->by_vm = true;
 		c->snapshot.selection.config.heap_live = 1;
 		return 0;
 	case OPT_MAX_PAUSE:
@@ -139,6 +150,10 @@ static void print_estimate(const struct trace_jvm_event *e)
 {
 	char size[QUANTITY_TEXT], time[QUANTITY_TEXT];
 
+	if (e->flags & BRAID_HEAP_COPIED) {
+		heap_copy_print(e);
+		return;
+	}
 	fprintf(stderr, "braid: %s of heap in use: the JVM is expected to stand still for %s%s\n",
 		size_text(size, e->value), e->flags & BRAID_HEAP_AT_MOST ? "up to " : "",
 		duration_text(time, e->weight));
@@ -149,12 +164,15 @@ static void take(void *ctx, const struct trace_rec *rec)
 	struct heap_command *c = ctx;
 	const struct trace_jvm_event *e = &rec->jvm_event;
 
-	if (!snapshot_feed(&c->snapshot, rec))
+	/* Statistics come every five seconds. */
+	if (!snapshot_feed(&c->snapshot, rec) || now_ns() > c->until_ns)
 		c->done = true;
 	if (rec->kind != TRACE_JVM_EVENT)
 		return;
 	if (e->kind == BRAID_JVM_HEAP_ESTIMATE && !(e->flags & BRAID_HEAP_REFUSED))
 		print_estimate(e);
+	if (e->kind == BRAID_JVM_HEAP_COPY) /* braid counts, for as long as that takes */
+		c->until_ns = UINT64_MAX;
 	if (e->kind == BRAID_JVM_HEAP || (e->kind == BRAID_JVM_HEAP_ESTIMATE && e->flags & BRAID_HEAP_REFUSED))
 		c->done = true;
 }
@@ -183,7 +201,8 @@ static bool fail(const struct heap_command *c, const struct heap_histogram *h)
 			  "use --force",
 			  (int)c->snapshot.pid, duration_text(time, h->pause_ns), most);
 	else
-		log_error("process %d: its heap could not be counted", (int)c->snapshot.pid);
+		log_error("process %d: its heap could not be counted%s", (int)c->snapshot.pid,
+			  h && h->flags & BRAID_HEAP_COPIED ? "; --all has the JVM count it" : "");
 	return false;
 }
 
@@ -191,8 +210,9 @@ static void print_text(const struct heap_command *c, const struct heap_view *v)
 {
 	char size[QUANTITY_TEXT], time[QUANTITY_TEXT];
 
-	printf("process %d: %" PRIu64 " object%s, %s; it stood still for %s\n", (int)c->snapshot.pid, v->last->objects,
-	       plural(v->last->objects), size_text(size, v->last->bytes), duration_text(time, v->last->pause_ns));
+	printf("process %d: %" PRIu64 "%s object%s, %s; it stood still for %s\n", (int)c->snapshot.pid,
+	       v->last->objects, v->last->flags & BRAID_HEAP_COPIED ? " reachable" : "", plural(v->last->objects),
+	       size_text(size, v->last->bytes), duration_text(time, v->last->pause_ns));
 	heap_text(stdout, v, c->rows);
 }
 
@@ -233,15 +253,32 @@ static bool is_jvm(pid_t pid)
 	return false;
 }
 
+/* Without memory for a copy, the JVM counts. */
+static enum braid_heap_copy copy_for(const struct heap_command *c)
+{
+	char need_text[QUANTITY_TEXT], room_text[QUANTITY_TEXT];
+	uint64_t need, room;
+
+	if (c->by_vm || c->dump) /* a dump has its own way */
+		return BRAID_HEAP_COPY_NONE;
+	if (heap_copy_has_room(c->snapshot.pid, &need, &room))
+		return BRAID_HEAP_COPY_COUNT;
+	log_warning("a copy of process %d needs %s of memory, and %s is free for it: the JVM counts its objects itself",
+		    (int)c->snapshot.pid, size_text(need_text, need), size_text(room_text, room));
+	return BRAID_HEAP_COPY_NONE;
+}
+
 static void configure(struct heap_command *c)
 {
 	struct braid_event_config *config = &c->snapshot.selection.config;
 
+	config->heap_page_ps = fork_page_ps();
+	config->heap_copy = (uint16_t)copy_for(c);
 	config->enabled = BRAID_EVENT_TYPE(HEAP);
 	config->heap_interval_ns = 0;
 	if (c->force)
 		config->heap_max_pause_ns = HEAP_ANY_PAUSE_NS;
-	c->snapshot.record.duration_ns = ANSWER_NS + config->heap_max_pause_ns;
+	c->until_ns = now_ns() + ANSWER_NS + config->heap_max_pause_ns;
 	c->snapshot.record.done = &c->done;
 	c->snapshot.record.tap = take;
 	c->snapshot.record.tap_ctx = c;
@@ -264,8 +301,9 @@ int cmd_heap(int argc, char **argv)
 		snapshot_free(&c.snapshot);
 		return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 	}
-	configure(&c);
 	ok = is_jvm(c.snapshot.pid);
+	if (ok)
+		configure(&c);
 	if (ok && c.dump)
 		ok = heap_dump(&c.snapshot, c.dump, c.watch_ns);
 	else

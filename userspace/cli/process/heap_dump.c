@@ -96,22 +96,26 @@ static void answer(struct dump_command *c, bool copied)
 	pthread_mutex_unlock(&c->mutex);
 }
 
+void heap_copy_print(const struct trace_jvm_event *e)
+{
+	char size[QUANTITY_TEXT], time[QUANTITY_TEXT];
+
+	fprintf(stderr, "braid: the JVM has %s in memory: it is expected to stand still for %s while it is copied\n",
+		size_text(size, e->value), duration_text(time, e->weight));
+}
+
 static void take_estimate(struct dump_command *c, const struct trace_jvm_event *e)
 {
 	char size[QUANTITY_TEXT], time[QUANTITY_TEXT], most[QUANTITY_TEXT];
 
-	size_text(size, e->value);
-	duration_text(time, e->weight);
 	c->announced = true;
 	if (!(e->flags & BRAID_HEAP_REFUSED)) {
-		fprintf(stderr,
-			"braid: the JVM has %s in memory: it is expected to stand still for %s while it is copied\n",
-			size, time);
+		heap_copy_print(e);
 		return;
 	}
 	log_error("process %d: its heap is not dumped: to copy %s of memory is expected to take %s, and --max-pause "
 		  "allows %s; allow more, or use --force",
-		  (int)c->snapshot->pid, size, time,
+		  (int)c->snapshot->pid, size_text(size, e->value), duration_text(time, e->weight),
 		  duration_text(most, c->snapshot->selection.config.heap_max_pause_ns));
 	answer(c, false);
 }
@@ -201,7 +205,7 @@ static bool record(struct dump_command *c)
 	o->done = &c->done;
 	o->tap = take;
 	o->tap_ctx = c;
-	c->snapshot->selection.config.heap_copy = 1;
+	c->snapshot->selection.config.heap_copy = BRAID_HEAP_COPY_DUMP;
 	if (c->watch_ns) {
 		c->snapshot->selection.config.enabled |= BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE);
 		c->snapshot->selection.config.heap_watch_s = (uint32_t)((c->watch_ns + 1000000000U - 1) / 1000000000U);
@@ -252,12 +256,19 @@ static bool report_by_vm(const struct dump_command *c, const struct heap_vm *v, 
 }
 
 /* The kernel ends the copy first if memory runs out, but it should not come to that. */
+bool heap_copy_has_room(pid_t pid, uint64_t *need, uint64_t *room)
+{
+	*room = memory_room(pid);
+	*need = memory_private(pid) / ROOM_PART;
+	return *room >= *need;
+}
+
 static bool has_room(pid_t pid)
 {
-	uint64_t room = memory_room(pid), need = memory_private(pid) / ROOM_PART;
 	char free_text[QUANTITY_TEXT], need_text[QUANTITY_TEXT];
+	uint64_t room, need;
 
-	if (room >= need)
+	if (heap_copy_has_room(pid, &need, &room))
 		return true;
 	log_error("process %d: its heap is not dumped: a copy of the process needs %s of memory, and %s is free for it",
 		  (int)pid, size_text(need_text, need), size_text(free_text, room));

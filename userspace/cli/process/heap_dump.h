@@ -11,4 +11,10 @@
  */
 bool heap_dump(struct snapshot *s, const char *path, uint64_t watch_ns);
 
+/* Whether there is memory for a copy of a process; `need` and `room` are what it needs, and what is free for it. */
+bool heap_copy_has_room(pid_t pid, uint64_t *need, uint64_t *room);
+
+/* Prints the estimate for a copy. */
+void heap_copy_print(const struct trace_jvm_event *estimate);
+
 #endif

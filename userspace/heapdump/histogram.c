@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "histogram.h"
+
+#include "chunks.h"
+#include "writer.h"
+
+#include "util/compare.h"
+#include "util/utf8.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_BYTES 1024U /* of a class or a loader; more is cut */
+#define MARK_STATE 7U	 /* low bits of an object's first word (markWord.hpp): */
+#define MARK_UNLOCKED 1U /* the word has the hash code, if there is one */
+#define HASH_MASK 0x7fffffffU
+
+struct tally {
+	uint64_t bytes, objects;
+	uint32_t class; /* index */
+};
+
+struct tallies {
+	struct writer *w;
+	VEC(struct tally) at; /* by class */
+};
+
+/* ---- counting ---- */
+
+static uint32_t int_at(const struct reach_object *o, uint32_t offset)
+{
+	uint32_t value = 0;
+
+	if (offset && offset + sizeof(value) <= o->class->size)
+		memcpy(&value, o->at + offset, sizeof(value));
+	return value;
+}
+
+/* What the VM has allocated for it: a class has its static fields as well, and a chunk its frames. */
+static uint64_t allocated(const struct writer *w, const struct reach_object *o)
+{
+	const struct braid_objects *objects = &w->vm.layout.objects;
+	uint64_t align =
+		objects->oops == BRAID_OOPS_COMPRESSED && objects->oop_shift > 3 ? 1ULL << objects->oop_shift : 8;
+	uint64_t bytes = o->bytes;
+
+	if (o->class->flags & CLASS_IS_CLASS)
+		bytes = 8ULL * int_at(o, w->vm.class_words);
+	else if (o->class->flags & CLASS_IS_CHUNK)
+		bytes += chunk_bytes(&w->vm, int_at(o, w->classes.chunk_words));
+	bytes = (bytes + align - 1) & ~(align - 1);
+	return bytes >= o->class->size && bytes <= w->vm.heap_high - o->address ? bytes : o->class->size;
+}
+
+/* Classes can become known while objects are gone through. */
+static int count(void *ctx, const struct reach_object *o)
+{
+	struct tallies *t = ctx;
+	size_t class = (size_t)(o->class - t->w->classes.at.at);
+
+	while (t->at.count <= class) {
+		struct tally fresh = {.class = (uint32_t)t->at.count};
+
+		if (VEC_PUSH(&t->at, fresh))
+			return -ENOMEM;
+	}
+	t->at.at[class].bytes += allocated(t->w, o);
+	t->at.at[class].objects++;
+	return 0;
+}
+
+static int compare_tallies(const void *x, const void *y)
+{
+	const struct tally *p = x, *q = y;
+	int c = compare_u64(q->bytes, p->bytes);
+
+	return c ? c : compare_u64(p->class, q->class);
+}
+
+/* ---- names ---- */
+
+static char *symbol_text(const struct vm *vm, uint64_t symbol)
+{
+	char text[NAME_BYTES];
+
+	return strndup(text, klasses_symbol(vm, symbol, text, sizeof(text)));
+}
+
+/* A String's characters; NULL: they cannot be read. */
+static char *string_text(const struct vm *vm, uint64_t string)
+{
+	const struct braid_objects *o = &vm->layout.objects;
+	uint64_t array = string && o->string_value ? vm_reference_at(vm, string + o->string_value) : 0;
+	uint8_t units[NAME_BYTES], wide = 0;
+	char text[3 * NAME_BYTES];
+	uint32_t length;
+	size_t used = 0;
+
+	if (!array || (o->string_coder && !copy_peek(vm->copy, string + o->string_coder, &wide, sizeof(wide))) ||
+	    wide > 1)
+		return NULL;
+	length = copy_int(vm->copy, array + o->array_length);
+	length = length < sizeof(units) ? length : sizeof(units);
+	if (!length || !copy_peek(vm->copy, array + o->array_data, units, length))
+		return NULL;
+	for (uint32_t i = 0; i + wide < length; i += 1U + wide)
+		used += utf8_put_unit(text + used, (uint16_t)(units[i] | (wide ? units[i + 1] << 8 : 0)));
+	return strndup(text, used);
+}
+
+static uint32_t number_of(const struct vm *vm, uint64_t object)
+{
+	uint64_t mark = copy_word(vm->copy, object);
+	uint32_t hash = (uint32_t)(mark >> (vm->layout.objects.klasses == BRAID_KLASSES_COMPACT ? 11 : 8)) & HASH_MASK;
+
+	return (mark & MARK_STATE) == MARK_UNLOCKED && hash ? hash : (uint32_t)(object >> 3);
+}
+
+static int loader_describe(struct writer *w, uint64_t loader, struct histogram_row *row)
+{
+	uint8_t header[16];
+	int64_t class = copy_peek(&w->copy, loader, header, sizeof(header))
+				? klasses_find(&w->classes, vm_klass(&w->vm, header))
+				: -1;
+
+	row->loader = class < 0 ? strdup("?") : symbol_text(&w->vm, w->classes.at.at[class].name);
+	if (w->classes.loader_name)
+		row->loader_name = string_text(&w->vm, vm_reference_at(&w->vm, loader + w->classes.loader_name));
+	row->loader_number = number_of(&w->vm, loader);
+	return row->loader ? 0 : -ENOMEM;
+}
+
+static int row_add(struct histogram *h, struct writer *w, const struct tally *t)
+{
+	const struct class *k = &w->classes.at.at[t->class];
+	struct histogram_row row = {.bytes = t->bytes, .objects = t->objects, .class = symbol_text(&w->vm, k->name)};
+	uint64_t loader = w->classes.loaders.at[k->loader].object;
+	int err = row.class ? 0 : -ENOMEM;
+
+	if (!err && loader)
+		err = loader_describe(w, loader, &row);
+	err = err ?: VEC_PUSH(&h->rows, row);
+	if (err) {
+		free(row.class);
+		free(row.loader);
+		free(row.loader_name);
+	}
+	return err;
+}
+
+int histogram_count(struct writer *w, struct histogram *h)
+{
+	struct tallies t = {.w = w};
+	int err = reach_each(&w->reach, count, &t);
+
+	VEC_SORT(&t.at, compare_tallies);
+	for (size_t i = 0; i < t.at.count && t.at.at[i].objects && !err; i++) {
+		if (i < BRAID_HEAP_ROWS_MAX) {
+			err = row_add(h, w, &t.at.at[i]);
+			continue;
+		}
+		h->rest_classes++;
+		h->rest_bytes += t.at.at[i].bytes;
+		h->rest_objects += t.at.at[i].objects;
+	}
+	free(t.at.at);
+	return err;
+}
+
+void histogram_free(struct histogram *h)
+{
+	for (size_t i = 0; i < h->rows.count; i++) {
+		free(h->rows.at[i].class);
+		free(h->rows.at[i].loader);
+		free(h->rows.at[i].loader_name);
+	}
+	free(h->rows.at);
+	*h = (struct histogram){0};
+}
