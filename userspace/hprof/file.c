@@ -14,7 +14,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#define CHUNK (1U << 18)
+#define CHUNK (64U << 10)
 #define AHEAD_LEAST 2048U
 
 static ssize_t read_some(int fd, void *to, size_t bytes, uint64_t at)
@@ -179,9 +179,8 @@ int hprof_file_open(struct hprof_file *f, const char *path, struct scratch_room 
 		*why = st.st_mode && !S_ISREG(st.st_mode) ? "it is no regular file" : strerror(-f->fd);
 		return f->fd;
 	}
-	f->buf = malloc(HPROF_TAKE_MAX);
 	f->ahead = AHEAD_LEAST;
-	err = f->buf ? expand(f, room, why) : -ENOMEM;
+	err = expand(f, room, why);
 	if (err)
 		hprof_file_close(f);
 	return err;
@@ -206,6 +205,20 @@ void hprof_file_seek(struct hprof_file *f, uint64_t at)
 	f->ahead = AHEAD_LEAST;
 }
 
+static bool has_room(struct hprof_file *f, size_t bytes)
+{
+	uint8_t *bigger;
+
+	if (bytes <= f->room)
+		return true;
+	bigger = realloc(f->buf, bytes);
+	if (!bigger)
+		return false;
+	f->buf = bigger;
+	f->room = bytes;
+	return true;
+}
+
 /* Moves the rest to the front and reads more. */
 static void fill(struct hprof_file *f, size_t bytes)
 {
@@ -214,7 +227,10 @@ static void fill(struct hprof_file *f, size_t bytes)
 	f->ahead = f->ahead * 2 < HPROF_TAKE_MAX ? f->ahead * 2 : HPROF_TAKE_MAX;
 	if (f->ahead < bytes)
 		f->ahead = bytes;
-
+	if (!has_room(f, f->ahead)) {
+		f->err = -ENOMEM;
+		return;
+	}
 	memmove(f->buf, f->buf + f->next, rest);
 	f->buf_at += f->next;
 	f->next = 0;
@@ -236,7 +252,7 @@ const uint8_t *hprof_file_take(struct hprof_file *f, size_t bytes)
 
 	if (bytes > HPROF_TAKE_MAX)
 		return NULL;
-	if (f->filled - f->next < bytes)
+	if (!f->buf || f->filled - f->next < bytes)
 		fill(f, bytes);
 	if (f->filled - f->next < bytes)
 		return NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A dump's bytes, which are big endian: from its beginning to its end, and at any room. A compressed one is first
+ * A dump's bytes, which are big endian: from its beginning to its end, and at any place. A compressed one is first
  * decompressed to a temporary file. The file is read, not mapped, so that one that shrinks meanwhile is an error.
  */
 #ifndef BRAID_HPROF_FILE_H
@@ -16,7 +16,8 @@ struct hprof_file {
 	int fd;
 	uint64_t size; /* decompressed */
 	uint8_t *buf;
-	uint64_t buf_at; /* the room of its first byte in the file */
+	size_t room;
+	uint64_t buf_at; /* the place of its first byte in the file */
 	size_t filled, next;
 	size_t ahead; /* bytes to read at once: few after a jump, then more and more */
 	int err;      /* a negative errno; reading stopped because of it, not at the file's end */
@@ -33,13 +34,13 @@ static inline uint64_t hprof_file_tell(const struct hprof_file *f)
 	return f->buf_at + f->next;
 }
 
-/* Continues at that room. */
+/* Continues at that place. */
 void hprof_file_seek(struct hprof_file *f, uint64_t at);
 
 /* The next `bytes` (at most HPROF_TAKE_MAX), until the next call; NULL: the file has no more. */
 const uint8_t *hprof_file_take(struct hprof_file *f, size_t bytes);
 
-/* Reads at any room, which does not change where reading continues. */
+/* Reads at any place, which does not change where reading continues. */
 bool hprof_file_read(const struct hprof_file *f, uint64_t at, void *to, size_t bytes);
 
 static inline uint64_t hprof_number(const uint8_t *p, unsigned bytes)

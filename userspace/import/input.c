@@ -10,15 +10,17 @@
 #include <unistd.h>
 
 #define BUFFER (INPUT_LINE_MAX + INPUT_PEEK)
+#define BUFFER_FIRST (64U << 10)
 
 int input_open(struct input *in, const char *path)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
 
 	*in = (struct input){.fd = -1};
-	in->buffer = malloc(BUFFER);
+	in->buffer = malloc(BUFFER_FIRST);
 	if (!in->buffer)
 		return -ENOMEM;
+	in->room = BUFFER_FIRST;
 	in->fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	return in->fd < 0 ? -errno : 0;
 }
@@ -32,17 +34,32 @@ void input_close(struct input *in)
 	in->fd = -1;
 }
 
-/* Reads more behind what the buffer has, as long as there is room and a file. */
+static int grow(struct input *in)
+{
+	size_t room = in->room < BUFFER / 2 ? in->room * 2 : BUFFER;
+	uint8_t *bigger = realloc(in->buffer, room);
+
+	if (!bigger)
+		return -ENOMEM;
+	in->buffer = bigger;
+	in->room = room;
+	return 0;
+}
+
+/* Reads more behind what the buffer has, as long as there may be room and there is a file. */
 static int fill(struct input *in, size_t wanted)
 {
-	if (in->at && BUFFER - in->at < wanted) {
+	if (in->at && in->room - in->at < wanted) {
 		memmove(in->buffer, in->buffer + in->at, in->end - in->at);
 		in->end -= in->at;
 		in->at = 0;
 	}
 	while (!in->ended && in->end - in->at < wanted && in->end < BUFFER) {
-		ssize_t got = read(in->fd, in->buffer + in->end, BUFFER - in->end);
+		ssize_t got;
 
+		if (in->end == in->room && grow(in))
+			return -ENOMEM;
+		got = read(in->fd, in->buffer + in->end, in->room - in->end);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)

@@ -17,6 +17,7 @@
 struct input {
 	int fd;
 	uint8_t *buffer;
+	size_t room;		 /* grows with the lines */
 	size_t at, end;		 /* what is read, but not yet taken */
 	uint64_t offset;	 /* in the file, of what is taken next */
 	uint64_t line;		 /* number of the last line that was taken */

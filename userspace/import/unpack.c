@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#define STEP (1U << 20)
+#define STEP (64U << 10)
 #define GZIP_OR_ZLIB (15 + 32) /* inflateInit2(): recognises both */
 
 static int refuse_large(struct input *in)

@@ -210,7 +210,7 @@ static void allocated(FILE *out, const struct views *v)
 		return;
 	label(out, "allocated");
 	fprintf(out, "%s a second",
-		size_text(text, (uint64_t)((double)k->weight * 1e9 / (double)analysis_shown_ns(v->an))));
+		size_text(text, whole_part((double)k->weight * 1e9 / (double)analysis_shown_ns(v->an))));
 	if (site)
 		fprintf(out, ": %.0f %% in %s", percent(site->weight, k->weight), site->name);
 	if (k->by[BY_NAME].sums.count)

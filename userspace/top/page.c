@@ -223,13 +223,13 @@ static void rates_text(char to[CELL_TEXT], const struct shot *s)
 	const struct top_figures *f = &s->figures;
 	char text[QUANTITY_TEXT];
 	double seconds = (double)f->shown_ns / 1e9;
-	uint64_t blocked_ns = (uint64_t)((double)f->blocked_ns / seconds);
+	uint64_t blocked_ns = whole_part((double)f->blocked_ns / seconds);
 	int used = 0;
 
 	to[0] = 0;
 	if (s->tables[TOP_ALLOC].recorded)
 		used = snprintf(to, CELL_TEXT, "Alloc %s/s",
-				size_text(text, (uint64_t)((double)f->alloc_bytes / seconds)));
+				size_text(text, whole_part((double)f->alloc_bytes / seconds)));
 	if (s->tables[TOP_LOCKS].recorded)
 		snprintf(to + used, CELL_TEXT - (size_t)used, "%sBlocked %s/s", used ? "  " : "",
 			 blocked_ns ? duration_text(text, blocked_ns) : "0 s");

@@ -39,6 +39,12 @@ static inline double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
+/* The whole part of a number, at least 0 and at most UINT64_MAX. */
+static inline uint64_t whole_part(double number)
+{
+	return number >= 0x1p64 ? UINT64_MAX : number > 0 ? (uint64_t)number : 0;
+}
+
 /* "s" for every number except one: "%llu sample%s". */
 static inline const char *plural(uint64_t count)
 {

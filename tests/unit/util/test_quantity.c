@@ -101,6 +101,15 @@ START_TEST(texts_have_fitting_units)
 }
 END_TEST
 
+START_TEST(whole_parts_fit)
+{
+	ck_assert_uint_eq(whole_part(-1.5), 0);
+	ck_assert_uint_eq(whole_part(2.75), 2);
+	ck_assert_uint_eq(whole_part(2.05e25), UINT64_MAX);
+	ck_assert_uint_eq(whole_part(0.0 / 0.0), 0);
+}
+END_TEST
+
 Suite *test_quantity(void)
 {
 	Suite *s = suite_create("quantity");
@@ -109,6 +118,7 @@ Suite *test_quantity(void)
 	tcase_add_test(tc, times_are_read);
 	tcase_add_test(tc, sizes_are_read);
 	tcase_add_test(tc, texts_have_fitting_units);
+	tcase_add_test(tc, whole_parts_fit);
 	suite_add_tcase(s, tc);
 	return s;
 }
