@@ -52,8 +52,22 @@ struct pid {
 	struct upid numbers[1];
 };
 
+struct rq {
+	__u64 clock;
+};
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
 struct sched_entity {
 	__u64 sum_exec_runtime;
+	struct cfs_rq *cfs_rq; /* on the CPU of the thread, of any scheduling class */
+};
+
+struct sched_info {
+	unsigned long long run_delay;
+	unsigned long long last_queued; /* 0: it is not in a run queue, or runs */
 };
 
 enum uprobe_task_state {
@@ -199,6 +213,7 @@ struct task_struct {
 	unsigned in_execve : 1;
 	unsigned in_iowait : 1;
 	struct sched_entity se;
+	struct sched_info sched_info;
 	__u64 stime;
 	__u64 start_time;
 	struct uprobe_task *utask;

@@ -10,6 +10,7 @@
 #include "offcpu_emit.bpf.h"
 #include "offcpu_filter.bpf.h"
 #include "parked.bpf.h"
+#include "queued.bpf.h"
 #include "thread_time.bpf.h"
 
 /* Set before loading: on_switch_end runs, so nothing has to be walked before it is known to be worth it. */
@@ -48,6 +49,12 @@ const volatile bool stacks_at_start;
 /* braid_thread_time.started, beside 0 */
 enum { STARTED_WHOLE = 1, STARTED_IN_PART };
 
+/* Nobody asks who ends the current interval, so the kernel's own account says since when the thread can run again. */
+static __always_inline bool offcpu_asks_queue(const struct braid_thread_time *t)
+{
+	return queues_noted && stacks_at_start && t->started && t->waker_min_ns == NEVER;
+}
+
 /*
  * Takes a stack that is not available later. `room`: the event is known to have room. Returns true if it ends early
  * and would not a moment later. The walk needs most of the 512 bytes of stack that older kernels give.
@@ -84,7 +91,7 @@ static __always_inline bool offcpu_start(struct braid_thread_time *t, const stru
 		return false;
 	}
 	t->min_ns = l->min_ns;
-	t->waker_min_ns = l->waker_min_ns;
+	t->waker_min_ns = offcpu_sums == BRAID_SUMS_ALWAYS ? NEVER : l->waker_min_ns;
 	return true;
 }
 
@@ -142,11 +149,12 @@ static __always_inline __u64 offcpu_futex(struct pt_regs *entry, __u32 flags)
 	return call == NR_FUTEX || call == NR_FUTEX_WAIT ? entry->di : 0;
 }
 
-/* The entry of the current thread; NULL: it is not followed. */
-static __always_inline struct braid_thread_time *offcpu_own(struct task_struct *task, bool ready, __u64 now)
+/* The entry of the current thread, at `place` if it has one; NULL: it is not followed. */
+static __always_inline struct braid_thread_time *offcpu_own(struct task_struct *task, __u32 place, bool ready,
+							    __u64 now)
 {
-	__u32 tgid = task->tgid, tid = task->pid, place;
-	struct braid_thread_time *t = thread_time_of(tid);
+	struct braid_thread_time *t = thread_time_at(place);
+	__u32 tgid = task->tgid, tid = task->pid;
 	const struct braid_offcpu_limits *l;
 	struct braid_process *p;
 
@@ -232,9 +240,7 @@ static __always_inline void offcpu_ended(struct braid_thread_time *t, __u32 tid,
  */
 static __always_inline bool offcpu_ended_started(struct braid_thread_time *t, __u32 tid, bool late, bool again)
 {
-	if (t->now.end_ns - t->now.start_ns < t->min_ns) {
-		interval_count(t, &t->now);
-	} else if (again && !late && t->started == STARTED_IN_PART && offcpu_has_end(t->now.flags)) {
+	if (again && !late && t->started == STARTED_IN_PART && offcpu_has_end(t->now.flags)) {
 		t->now.selected = 1;
 		pending_set(t, &t->now);
 	} else if (t->start.generation && sums_wanted(t, &t->now)) {
@@ -247,16 +253,9 @@ static __always_inline bool offcpu_ended_started(struct braid_thread_time *t, __
 	return false;
 }
 
-/*
- * Ends the current interval. Returns true if the caller has to emit it, and to clear it then. A global function: the
- * verifier checks it once, and not at each call.
- */
-__noinline int offcpu_end(struct braid_thread_time *t, __u32 tid, __u64 end, bool late)
+/* The current interval ends, whatever becomes of it. */
+static __always_inline void offcpu_close(struct braid_thread_time *t, __u64 end)
 {
-	struct braid_offcpu_settings *settings = settings_get();
-
-	if (!t)
-		return 0;
 	t->now.end_ns = end;
 	t->now.to = bpf_get_smp_processor_id();
 	if (!t->now.ready_ns)
@@ -266,18 +265,48 @@ __noinline int offcpu_end(struct braid_thread_time *t, __u32 tid, __u64 end, boo
 		t->on_ns = end;
 		t->ready_ns += braid_interval_ready(&t->now);
 	}
-	if (stacks_at_start && t->started) {
-		if (offcpu_ended_started(t, tid, late, settings && settings->ends))
-			return 1;
-	} else if (settings && end - t->now.start_ns >= settings->least_ns) {
+}
+
+/* The current interval, which has ended, is too short for all processes, or not selected. */
+static __always_inline bool offcpu_is_counted(const struct braid_thread_time *t,
+					      const struct braid_offcpu_settings *settings)
+{
+	__u64 least = stacks_at_start && t->started ? t->min_ns : settings->least_ns;
+
+	return t->now.end_ns - t->now.start_ns < least;
+}
+
+/*
+ * Decides what becomes of the current interval, which has ended and is long enough for some process. Returns true if the
+ * caller has to emit it, and to clear it then. A global function: the verifier checks it once, and not at each call.
+ */
+__noinline int offcpu_end_long(struct braid_thread_time *t, __u32 tid, bool late)
+{
+	struct braid_offcpu_settings *settings = settings_get();
+
+	if (!t)
+		return 0;
+	if (!stacks_at_start || !t->started)
 		offcpu_ended(t, tid, late);
-	} else {
-		interval_count(t, &t->now);
-	}
-	if (t->now.flags & BRAID_OFFCPU_BEFORE)
-		offcpu_before(-1);
+	else if (offcpu_ended_started(t, tid, late, settings && settings->ends))
+		return 1;
 	t->now.start_ns = 0;
 	return 0;
+}
+
+/* Ends the current interval. Returns what offcpu_end_long() does. Most intervals are counted, which takes no call. */
+static __always_inline bool offcpu_end(struct braid_thread_time *t, __u32 tid, __u64 end, bool late)
+{
+	const struct braid_offcpu_settings *settings = settings_get();
+
+	offcpu_close(t, end);
+	if (t->now.flags & BRAID_OFFCPU_BEFORE)
+		offcpu_before(-1);
+	if (settings && !offcpu_is_counted(t, settings))
+		return offcpu_end_long(t, tid, late);
+	braid_interval_count(t, &t->now);
+	t->now.start_ns = 0;
+	return false;
 }
 
 /* Nothing has reported that the thread came back to the CPU, but the kernel knows how long it has run since. */
@@ -305,13 +334,13 @@ static __always_inline void offcpu_begin_missed(struct braid_thread_time *t, __u
 	thread_time_ran(t, start);
 }
 
-static __always_inline void offcpu_out(struct task_struct *task, __u32 state, __u64 now)
+static __always_inline void offcpu_out(struct task_struct *task, __u32 place, __u32 state, __u64 now)
 {
-	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
-	struct braid_thread_time *t = offcpu_own(task, !state, now);
+	struct braid_thread_time *t = offcpu_own(task, place, !state, now);
 	__u64 exec = task->se.sum_exec_runtime;
 	__u32 flags, tgid = task->tgid;
 	struct braid_process *p;
+	struct pt_regs *entry;
 	bool starts, walks;
 
 	if (!t)
@@ -319,10 +348,13 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state, __
 	if (t->now.start_ns)
 		offcpu_end_missed(t, task->pid, exec, now);
 	t->exec_ns = exec;
+	if (queues_noted)
+		t->delay_ns = task->sched_info.run_delay;
 	if (!state && !t->since_ns)
 		return;
 	if (offcpu_filters_threads)
 		filter_see_thread(t, task);
+	entry = (struct pt_regs *)bpf_task_pt_regs(task);
 	flags = offcpu_why(t, task, entry, state, now);
 	thread_time_ran(t, now);
 	t->now = (struct braid_interval){.ready_ns = state ? 0 : now,
@@ -354,10 +386,10 @@ static __noinline void offcpu_emit_in(struct braid_thread_time *t, struct task_s
 	t->now.start_ns = 0;
 }
 
-static __always_inline void offcpu_in(struct task_struct *next, __u64 now)
+static __always_inline void offcpu_in(struct task_struct *next, __u32 place, __u64 now)
 {
+	struct braid_thread_time *t = thread_time_at(place);
 	__u32 tid = next->pid;
-	struct braid_thread_time *t = thread_time_of(tid);
 	__u64 exec = next->se.sum_exec_runtime;
 
 	if (!t)
@@ -365,6 +397,8 @@ static __always_inline void offcpu_in(struct task_struct *next, __u64 now)
 	if (!t->now.start_ns && t->on_ns)
 		offcpu_begin_missed(t, exec, now);
 	t->exec_ns = exec;
+	if (queues_noted && stacks_at_start && t->now.start_ns && !t->now.ready_ns && !t->early_ns)
+		t->now.ready_ns = queued_since(t, next, now);
 	/* A new thread comes from no switch. */
 	if (t->now.start_ns && offcpu_end(t, tid, now, !exec))
 		offcpu_emit_in(t, next, now);
@@ -380,29 +414,27 @@ static __noinline void offcpu_in_missed(struct braid_thread_time *t, __u32 tid)
 		offcpu_end(t, tid, now, stacks_at_start && t->started);
 }
 
-/* Whether the program has to look at a thread that leaves the CPU. */
-static __always_inline bool offcpu_leaves(struct task_struct *task, const struct braid_offcpu_settings *settings)
-{
-	return !(task->flags & PF_KTHREAD) && (!settings->complete || thread_place(task->pid));
-}
-
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int state)
 {
-	struct task_struct *task = bpf_get_current_task_btf(); /* prev */
-	struct braid_offcpu_settings *settings = settings_get();
-	bool leaves = settings && offcpu_leaves(task, settings), comes = thread_place(next->pid);
+	const struct braid_offcpu_settings *settings = settings_get();
+	__u32 from = thread_place(prev->pid), to = thread_place(next->pid);
+	bool leaves = from;
 	__u64 now;
 
-	if (!settings || !(leaves || comes))
+	if (!settings)
+		return 0;
+	if (!leaves && !settings->complete) /* it may have to be followed from now on */
+		leaves = !(prev->flags & PF_KTHREAD);
+	if (!leaves && !to)
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (now > settings->end_ns)
 		return 0;
 	if (leaves)
-		offcpu_out(task, preempt ? 0 : state, now);
-	if (comes)
-		offcpu_in(next, now);
+		offcpu_out(prev, from, preempt ? 0 : state, now);
+	if (to)
+		offcpu_in(next, to, now);
 	return 0;
 }
 

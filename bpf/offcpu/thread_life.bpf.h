@@ -193,6 +193,8 @@ static __always_inline void thread_time_found(struct braid_thread_time *t, struc
 
 	t->since_ns = begin;
 	t->exec_ns = task->se.sum_exec_runtime;
+	if (queues_noted)
+		t->delay_ns = task->sched_info.run_delay;
 	t->on_ns = runs ? begin : 0;
 	if (runs)
 		return;

@@ -47,16 +47,27 @@ static __always_inline void waker_note(struct braid_thread_time *t, __u64 now)
 	t->wake_count++;
 }
 
+/*
+ * The kernel notes when the thread is queued, if it is in no queue yet. Since Linux 6.12 one that goes to sleep can stay in a
+ * queue, be moved to another CPU's, and keep that time.
+ */
+static __always_inline bool wake_is_queued(const struct braid_thread_time *t, struct task_struct *wakee)
+{
+	return offcpu_asks_queue(t) && !wakee->sched_info.last_queued;
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *wakee)
 {
-	struct braid_offcpu_settings *settings = settings_get();
-	__u32 tid = wakee->pid;
-	struct braid_thread_time *t = thread_time_of(tid);
+	struct braid_thread_time *t = thread_time_of(wakee->pid);
+	const struct braid_offcpu_settings *settings;
 	const struct braid_offcpu_limits *l;
 	__u64 now;
 
-	if (!t || !settings)
+	if (!t || wake_is_queued(t, wakee))
+		return 0;
+	settings = settings_get();
+	if (!settings)
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (!t->now.start_ns)

@@ -376,9 +376,10 @@ struct braid_thread_time {
 	__u64 vthread;		      /* the virtual thread that it has mounted; 0: none, or not known */
 	__u64 carries;		      /* it reports what it mounts */
 	struct braid_wake wakes[BRAID_WAKES]; /* wakers that are threads; interrupts have no entry */
+	__u64 delay_ns;			      /* the kernel's own sum of its waits for a CPU, when it last left one */
 };
-_Static_assert(sizeof(struct braid_thread_time) ==
-		       2 * 64 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 32 + 80 + 24 + 48 + 16 + 32 * BRAID_WAKES,
+_Static_assert(sizeof(struct braid_thread_time) == 2 * 64 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 32 + 80 + 24 +
+							   48 + 16 + 32 * BRAID_WAKES + 8,
 	       "thread time");
 
 /*
