@@ -35,16 +35,15 @@ static int by_start(const void *x, const void *y)
 int page_runs_read(struct page_runs *to, const struct resident *r)
 {
 	struct adding adding = {.to = to};
-	int pagemap = resident_pagemap_open(r->pid);
+	struct pagemap pagemap;
+	int err = pagemap_open(&pagemap, r->pid);
 
-	if (pagemap < 0)
-		return pagemap;
-	for (size_t i = 0; i < r->parts.count && !adding.err; i++)
+	for (size_t i = 0; i < r->parts.count && !err && !adding.err; i++)
 		if (r->parts.at[i].resident)
-			resident_pages(pagemap, r->parts.at[i].start, r->parts.at[i].end, add_pages, &adding);
-	close(pagemap);
+			err = pagemap_walk(&pagemap, r->parts.at[i].start, r->parts.at[i].end, add_pages, &adding);
+	pagemap_close(&pagemap);
 	VEC_SORT(&to->all, by_start);
-	return adding.err;
+	return err ?: adding.err;
 }
 
 int page_runs_new(struct page_runs *to, const struct page_runs *before, const struct page_runs *after)

@@ -9,8 +9,6 @@
 #include <unistd.h>
 
 #define LINE_MAX_BYTES 20000 /* a path has at most 4096 bytes, of which newlines take four here */
-#define PAGES 512U	     /* that are read of /proc/PID/pagemap at once */
-#define PRESENT (1ULL << 63)
 
 static const char *const owner_names[RESIDENT_OWNERS] = {
 	[RESIDENT_UNKNOWN] = "not known",
@@ -41,55 +39,25 @@ int resident_add_range(struct resident *r, const struct resident_range *range)
 
 struct reading {
 	struct resident *r;
-	int pagemap;
+	struct pagemap pagemap;
 	uint64_t libjvm, libjvm_end; /* the library's first mapping */
 	bool find_only;		     /* only libjvm is looked for */
 	bool open;		     /* a mapping's lines are being read */
 	struct resident_mapping m;
 	char path[LINE_MAX_BYTES];
-	uint64_t first, count; /* pages of which `words` is, see is_resident() */
-	uint64_t words[PAGES];
 };
-
-int resident_pagemap_open(pid_t pid)
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd >= 0 ? fd : errno == ENOENT ? -ESRCH : -errno;
-}
-
-void resident_pages(int pagemap, uint64_t start, uint64_t end, resident_page_fn fn, void *ctx)
-{
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), words[PAGES];
-
-	for (uint64_t at = start / page; at < (end + page - 1) / page;) {
-		uint64_t want = (end + page - 1) / page - at;
-		ssize_t got = pread(pagemap, words, (want < PAGES ? want : PAGES) * sizeof(words[0]),
-				    (off_t)(at * sizeof(words[0])));
-
-		if (got < (ssize_t)sizeof(words[0]))
-			break;
-		for (size_t i = 0; i < (size_t)got / sizeof(words[0]); i++)
-			if (words[i] & PRESENT)
-				fn(ctx, (at + i) * page, (at + i + 1) * page);
-		at += (uint64_t)got / sizeof(words[0]);
-	}
-}
 
 static void add_bytes(void *ctx, uint64_t start, uint64_t end)
 {
 	*(uint64_t *)ctx += end - start;
 }
 
-/* The resident bytes of a part of a mapping; 0 if the kernel does not say. */
-static uint64_t resident_of(const struct reading *g, uint64_t start, uint64_t end)
+/* The resident bytes of a part of a mapping; those that are found if not all can be looked at. */
+static uint64_t resident_of(struct reading *g, uint64_t start, uint64_t end)
 {
 	uint64_t bytes = 0;
 
-	resident_pages(g->pagemap, start, end, add_bytes, &bytes);
+	pagemap_walk(&g->pagemap, start, end, add_bytes, &bytes);
 	return bytes;
 }
 
@@ -140,20 +108,6 @@ static const struct resident_range *range_after(const struct resident *r, uint64
 	return low < r->ranges.count ? &r->ranges.at[low] : NULL;
 }
 
-/* The same of one page. Pages are asked for in order. */
-static bool is_resident(struct reading *g, uint64_t address)
-{
-	uint64_t number = address / (uint64_t)sysconf(_SC_PAGESIZE);
-	ssize_t got;
-
-	if (number - g->first >= g->count) {
-		got = pread(g->pagemap, g->words, sizeof(g->words), (off_t)(number * sizeof(g->words[0])));
-		g->first = number;
-		g->count = got > 0 ? (uint64_t)got / sizeof(g->words[0]) : 0;
-	}
-	return g->count && g->words[number - g->first] & PRESENT;
-}
-
 /*
  * The kernel makes one mapping of neighbours, so a block can be anywhere in it. Addresses cost a process nothing, so how
  * many pages are looked at depends on how many there are in RAM.
@@ -174,7 +128,7 @@ static int add_blocks(struct reading *g)
 		bytes = 0;
 		if (range && range->start <= at)
 			bytes = range->end - at;
-		else if (is_resident(g, at) && (bytes = resident_block(g->r, at, end)))
+		else if (pagemap_has(&g->pagemap, at) && (bytes = resident_block(g->r, at, end)))
 			err = add_range(g, &block, at, at + bytes);
 	}
 	return err;
@@ -290,7 +244,7 @@ static void order_ranges(struct resident *r)
 
 int resident_read(struct resident *r, pid_t pid)
 {
-	struct reading g = {.r = r, .pagemap = -1, .find_only = true};
+	struct reading g = {.r = r, .pagemap.fd = -1, .find_only = true};
 	int err;
 
 	r->pid = pid;
@@ -300,11 +254,10 @@ int resident_read(struct resident *r, pid_t pid)
 	if (err)
 		return err;
 	order_ranges(r);
-	g.pagemap = resident_pagemap_open(pid);
 	g.find_only = false;
-	err = g.pagemap < 0 ? g.pagemap : read_all(&g, "smaps");
-	if (g.pagemap >= 0)
-		close(g.pagemap);
+	err = pagemap_open(&g.pagemap, pid);
+	err = err ?: read_all(&g, "smaps");
+	pagemap_close(&g.pagemap);
 	return !err && !r->mappings ? -ESRCH : err;
 }
 

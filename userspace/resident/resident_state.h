@@ -16,11 +16,25 @@ struct resident_mapping {
 	const char *path; /* "": none */
 };
 
-/* /proc/PID/pagemap, or a negative errno. */
-int resident_pagemap_open(pid_t pid);
-/* Calls for each page in a range of addresses that is in RAM, in their order. */
-typedef void (*resident_page_fn)(void *ctx, uint64_t start, uint64_t end);
-void resident_pages(int pagemap, uint64_t start, uint64_t end, resident_page_fn fn, void *ctx);
+/* /proc/PID/pagemap: which pages are in RAM. */
+struct pagemap {
+	int fd;
+	uint64_t words;	       /* that may still be read, where the kernel cannot find pages by itself */
+	uint64_t first, count; /* pages of which `kept` is, see pagemap_has() */
+	uint64_t kept[512];
+};
+
+/* 0, or a negative errno: -ESRCH, -EACCES. */
+int pagemap_open(struct pagemap *p, pid_t pid);
+void pagemap_close(struct pagemap *p);
+/* Whether a page is in RAM. It is quick for pages that are asked for in order. */
+bool pagemap_has(struct pagemap *p, uint64_t address);
+/*
+ * Calls for each run of pages in a range of addresses that are in RAM, in their order; neighbours may be several runs.
+ * 0, or a negative errno: -ESRCH, and -EFBIG if there are too many addresses to look at; it has called for some of them.
+ */
+typedef void (*pagemap_fn)(void *ctx, uint64_t start, uint64_t end);
+int pagemap_walk(struct pagemap *p, uint64_t start, uint64_t end, pagemap_fn fn, void *ctx);
 
 int resident_add_range(struct resident *r, const struct resident_range *range);
 

@@ -220,7 +220,9 @@ static int edge(void *ctx, bool begins)
 		err = page_runs_new(&s->fresh, &s->before, &after);
 	page_runs_free(&after);
 	if (err)
-		log_error("cannot read which pages process %d has in memory: %s", (int)r->pid, strerror(-err));
+		log_error("cannot read which pages process %d has in memory: %s", (int)r->pid,
+			  err == -EFBIG ? "too many pages, or addresses without pages before Linux 6.7"
+					: strerror(-err));
 	return err;
 }
 
