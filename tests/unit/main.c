@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Runs every suite of a directory, tests/unit or tests/unit/agent: a file test_NAME.c defines `Suite *test_NAME(void)`.
- * Arguments select suites by name.
+ * Arguments select suites by name. Suites run side by side, in processes that each take the next one: many tests wait,
+ * and each is a process of its own. With CK_FORK=no, all run in this process.
  */
 #include <check.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define SUITE(name) Suite *name(void);
 #include "suites.h"
@@ -20,28 +27,91 @@ static const struct {
 #undef SUITE
 };
 
-static int wanted(const char *name, int argc, char **argv)
+#define SUITES (sizeof(suites) / sizeof(suites[0]))
+
+/* Of all processes. */
+struct shared {
+	atomic_uint next; /* of `suites` */
+	atomic_uint checks, failures, errors;
+};
+
+static bool wanted(const char *name, int argc, char **argv)
 {
 	if (argc < 2)
-		return 1;
+		return true;
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], name) == 0)
-			return 1;
-	return 0;
+			return true;
+	return false;
+}
+
+static void run_suite(struct shared *all, Suite *suite)
+{
+	SRunner *runner = srunner_create(suite);
+	unsigned failed;
+	TestResult **results;
+
+	srunner_run_all(runner, CK_SILENT);
+	failed = (unsigned)srunner_ntests_failed(runner);
+	results = srunner_failures(runner);
+	for (unsigned i = 0; i < failed; i++)
+		(tr_rtype(results[i]) == CK_ERROR ? &all->errors : &all->failures)[0]++;
+	all->checks += (unsigned)srunner_ntests_run(runner);
+	if (failed)
+		srunner_print(runner, CK_NORMAL);
+	fflush(stdout);
+	free(results);
+	srunner_free(runner);
+}
+
+static void run_suites(struct shared *all, int argc, char **argv)
+{
+	for (unsigned i; (i = all->next++) < SUITES;)
+		if (wanted(suites[i].name, argc, argv))
+			run_suite(all, suites[i].make());
+}
+
+/* Whether all processes came to their end. */
+static bool side_by_side(struct shared *all, int argc, char **argv)
+{
+	long processes = 2 * sysconf(_SC_NPROCESSORS_ONLN);
+	bool ended = true;
+	int status;
+
+	for (long i = 0; i < processes; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			run_suites(all, argc, argv);
+			exit(EXIT_SUCCESS);
+		}
+		ended &= pid > 0;
+	}
+	while (wait(&status) > 0)
+		ended &= WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
+	return ended;
 }
 
 int main(int argc, char **argv)
 {
-	SRunner *runner = srunner_create(NULL);
-	int failed;
+	struct shared *all = mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	const char *fork_mode = getenv("CK_FORK");
+	bool ended = true;
+	unsigned failed;
 
+	if (all == MAP_FAILED)
+		return EXIT_FAILURE;
 	/* The timeout only ends a test that hangs; no result depends on the machine's speed. */
-	setenv("CK_DEFAULT_TIMEOUT", "60", 0);
-	for (size_t i = 0; i < sizeof(suites) / sizeof(suites[0]); i++)
-		if (wanted(suites[i].name, argc, argv))
-			srunner_add_suite(runner, suites[i].make());
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	setenv("CK_DEFAULT_TIMEOUT", "120", 0);
+	if (fork_mode && strcmp(fork_mode, "no") == 0)
+		run_suites(all, argc, argv);
+	else
+		ended = side_by_side(all, argc, argv);
+	failed = all->failures + all->errors;
+	/* Check's own words for the sum of its suites. */
+	printf("%u%%: Checks: %u, Failures: %u, Errors: %u\n",
+	       all->checks ? 100 * (all->checks - failed) / all->checks : 0, all->checks, all->failures, all->errors);
+	if (!ended)
+		fprintf(stderr, "unit: a process that runs suites did not come to its end\n");
+	return ended && all->checks && !failed ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -254,7 +254,6 @@ Suite *test_caps(void)
 	Suite *s = suite_create("agent capabilities");
 	TCase *t = tcase_create("capabilities");
 
-	tcase_set_timeout(t, 60);
 	tcase_add_test(t, one_refusal_costs_no_other);
 	tcase_add_test(t, all_refused);
 	tcase_add_test(t, no_answer_is_a_refusal);

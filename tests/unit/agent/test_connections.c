@@ -323,7 +323,6 @@ Suite *test_connections(void)
 	Suite *s = suite_create("agent connections");
 	TCase *t = tcase_create("connections");
 
-	tcase_set_timeout(t, 60);
 	tcase_add_test(t, ids_begin_with_a_connection);
 	tcase_add_test(t, an_environment_for_each);
 	tcase_add_test(t, properties_come_once);

@@ -488,7 +488,6 @@ Suite *test_handlers(void)
 	Suite *s = suite_create("agent handlers");
 	TCase *t = tcase_create("handlers");
 
-	tcase_set_timeout(t, 60);
 	tcase_add_test(t, compiled_code);
 	tcase_add_test(t, methods_are_defined_once);
 	tcase_add_test(t, scopes_of_a_map);

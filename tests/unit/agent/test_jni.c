@@ -316,7 +316,6 @@ Suite *test_jni(void)
 	Suite *s = suite_create("agent JNI");
 	TCase *t = tcase_create("hooks");
 
-	tcase_set_timeout(t, 60);
 	tcase_add_test(t, references_that_are_there);
 	tcase_add_test(t, more_than_are_watched);
 	tcase_add_test(t, deleted_elsewhere);

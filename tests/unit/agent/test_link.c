@@ -282,7 +282,6 @@ Suite *test_link(void)
 	Suite *s = suite_create("agent link");
 	TCase *t = tcase_create("link");
 
-	tcase_set_timeout(t, 60);
 	tcase_add_test(t, a_grant);
 	tcase_add_test(t, no_grant);
 	tcase_add_test(t, no_answer);

@@ -197,7 +197,6 @@ Suite *test_phases(void)
 	Suite *s = suite_create("agent phases");
 	TCase *t = tcase_create("phases");
 
-	tcase_set_timeout(t, 60);
 	tcase_add_test(t, every_event_in_every_phase);
 	tcase_add_test(t, exceptions_stay);
 	tcase_add_test(t, errors_are_borne);

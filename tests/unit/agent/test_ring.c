@@ -415,7 +415,6 @@ Suite *test_ring(void)
 	Suite *s = suite_create("ring");
 	TCase *c = tcase_create("producer");
 
-	tcase_set_timeout(c, 60);
 	tcase_add_test(c, sizes_that_cannot_be_are_refused);
 	tcase_add_test(c, positions_that_cannot_be_are_refused);
 	tcase_add_test(c, a_record_is_laid_out_as_the_kernel_wants_it);

@@ -255,7 +255,6 @@ Suite *test_spill(void)
 	Suite *s = suite_create("agent spill");
 	TCase *t = tcase_create("spill");
 
-	tcase_set_timeout(t, 60);
 	tcase_add_test(t, nothing_overtakes);
 	tcase_add_test(t, events_keep_their_room);
 	tcase_add_test(t, what_has_no_room_is_counted);

@@ -571,7 +571,6 @@ Suite *test_events(void)
 	Suite *s = suite_create("events");
 	TCase *tc = tcase_create("events");
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, allocations_are_estimated);
 	tcase_add_test(tc, estimates_are_unbiased);
 	tcase_add_test(tc, kernel_events_have_times_and_bytes);

@@ -555,7 +555,6 @@ Suite *test_attach(void)
 	tcase_add_test(t, answer_with_threads);
 	tcase_add_test(t, answer_long);
 	suite_add_tcase(s, t);
-	tcase_set_timeout(d, 30);
 	tcase_add_test(d, drop_own);
 	tcase_add_test(d, drop_of_another_user);
 	tcase_add_test(d, no_jvm);

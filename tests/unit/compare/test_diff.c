@@ -278,7 +278,6 @@ Suite *test_diff(void)
 	Suite *s = suite_create("diff");
 	TCase *t = tcase_create("diff");
 
-	tcase_set_timeout(t, 30);
 	tcase_add_test(t, same_program_twice);
 	tcase_add_test(t, slower_by_a_method);
 	tcase_add_test(t, twice_as_long);

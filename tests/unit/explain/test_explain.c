@@ -318,7 +318,6 @@ Suite *test_explain(void)
 	Suite *s = suite_create("explain");
 	TCase *tc = tcase_create("explain");
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, the_reason_is_behind_the_lock);
 	tcase_add_test(tc, it_is_said);
 	tcase_add_test(tc, running_time_is_divided_by_samples);

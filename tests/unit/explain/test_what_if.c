@@ -203,7 +203,6 @@ Suite *test_what_if(void)
 	Suite *s = suite_create("what_if");
 	TCase *tc = tcase_create("what_if");
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, locks_go_away);
 	tcase_add_test(tc, methods_get_faster);
 	tcase_add_test(tc, work_that_is_given_comes_earlier);

@@ -218,7 +218,6 @@ Suite *test_classes(void)
 	Suite *s = suite_create("classes");
 	TCase *t = tcase_create("classes");
 
-	tcase_set_timeout(t, 20);
 	tcase_add_checked_fixture(t, setup, fake_teardown);
 	tcase_add_test(t, classes_and_fields);
 	tcase_add_test(t, fields_in_a_stream);

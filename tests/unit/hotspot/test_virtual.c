@@ -390,7 +390,6 @@ Suite *test_virtual(void)
 	Suite *s = suite_create("virtual threads");
 	TCase *t = tcase_create("memory");
 
-	tcase_set_timeout(t, 20);
 	tcase_add_checked_fixture(t, setup, fake_teardown);
 	tcase_add_test(t, threads_and_frames);
 	tcase_add_test(t, nodes_without_end);

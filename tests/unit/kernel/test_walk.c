@@ -346,7 +346,6 @@ Suite *test_walk(void)
 	Suite *s = suite_create("walk");
 	TCase *t = tcase_create("snapshots");
 
-	tcase_set_timeout(t, 60);
 	tcase_add_test(t, snapshots_walk_as_recorded);
 	tcase_add_test(t, a_read_that_fails_ends_the_walk);
 	tcase_add_test(t, a_method_that_cannot_be_read_has_callers);

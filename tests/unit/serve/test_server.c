@@ -262,7 +262,6 @@ Suite *test_server(void)
 	Suite *s = suite_create("serve/server");
 	TCase *t = tcase_create("server");
 
-	tcase_set_timeout(t, 60);
 	tcase_add_test(t, a_recording_that_grows);
 	tcase_add_test(t, the_last_seconds);
 	tcase_add_test(t, shared);

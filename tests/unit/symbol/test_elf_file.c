@@ -247,7 +247,6 @@ Suite *test_elf_file(void)
 	Suite *suite = suite_create("elf_file");
 	TCase *tc = tcase_create("elf_file");
 
-	tcase_set_timeout(tc, 30);
 	tcase_add_test(tc, sound);
 	tcase_add_test(tc, sparse);
 	tcase_add_test(tc, overlapping);

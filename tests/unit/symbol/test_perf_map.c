@@ -123,7 +123,6 @@ Suite *test_perf_map(void)
 	Suite *s = suite_create("perf map");
 	TCase *t = tcase_create("files");
 
-	tcase_set_timeout(t, 60);
 	tcase_add_test(t, lines);
 	tcase_add_test(t, long_files);
 	tcase_add_test(t, huge_file);

@@ -577,7 +577,6 @@ Suite *test_trace(void)
 	Suite *suite = suite_create("trace");
 	TCase *tc = tcase_create("trace");
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, every_kind_survives);
 	tcase_add_test(tc, edge_values_survive);
 	tcase_add_test(tc, samples_come_among_events);

@@ -472,7 +472,6 @@ Suite *test_trace_damage(void)
 	Suite *suite = suite_create("trace_damage");
 	TCase *tc = tcase_create("trace_damage");
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, cut_at_every_byte);
 	tcase_add_test(tc, every_byte_flipped);
 	tcase_add_test(tc, removed_and_inserted_bytes);

@@ -122,7 +122,6 @@ Suite *test_trace_writer(void)
 	Suite *suite = suite_create("trace_writer");
 	TCase *tc = tcase_create("trace_writer");
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, disk_full);
 	tcase_add_test(tc, no_room_for_the_schema);
 	tcase_add_test(tc, killed_writer);

@@ -421,7 +421,6 @@ Suite *test_wall(void)
 	Suite *s = suite_create("wall");
 	TCase *tc = tcase_create("wall");
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, parts_add_up);
 	tcase_add_test(tc, what_was_runnable_is_not_counted_twice);
 	tcase_add_test(tc, what_is_lost_is_not_known);
