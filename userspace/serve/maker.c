@@ -46,7 +46,7 @@ static _Noreturn void child_main(const struct maker *m, const struct data_reques
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit fails */
 	limit(RLIMIT_CORE, 0);
-#ifndef __SANITIZE_ADDRESS__ /* which maps terabytes */
+#ifndef BRAID_SANITIZED /* which maps terabytes */
 	limit(RLIMIT_DATA, MAKER_MEMORY);
 #endif
 	limit(RLIMIT_FSIZE, MAKER_OUTPUT);

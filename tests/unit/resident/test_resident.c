@@ -146,7 +146,7 @@ START_TEST(no_process)
 }
 END_TEST
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef BRAID_SANITIZED
 #define SANITIZED 1
 #else
 #define SANITIZED 0

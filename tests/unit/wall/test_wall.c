@@ -386,7 +386,7 @@ START_TEST(hostile_rows)
 END_TEST
 
 /* Only time shows that the work grows with the square of the rows, and the sanitizers' build is no measure of time. */
-#ifdef __SANITIZE_ADDRESS__
+#ifdef BRAID_SANITIZED
 #define MANY_ROWS 50000
 #else
 #define MANY_ROWS 200000
