@@ -69,6 +69,15 @@ static bool trace_utf8_valid(const char *s, size_t len)
 	return true;
 }
 
+void trace_delta_reset(struct trace_delta *d)
+{
+	d->time_ns = 0;
+	for (unsigned kind = 0; kind < TRACE_KIND_LIMIT; kind++)
+		if (d->used[kind])
+			memset(d->last[kind], 0, sizeof(d->last[kind]));
+	memset(d->used, 0, sizeof(d->used));
+}
+
 /* ---- encoding ---- */
 
 struct pair_array {
@@ -229,6 +238,7 @@ uint8_t *trace_rec_encode(struct trace_delta *delta, const struct trace_rec *rec
 	uint64_t *last = delta->last[rec->kind];
 	uint64_t value = 0;
 
+	delta->used[rec->kind] = true;
 	for (unsigned i = 0; i < l->count; i++) {
 		const struct trace_field *f = &l->fields[i];
 		uint8_t *from = p;
@@ -480,6 +490,7 @@ int trace_rec_decode(const struct trace_schema *schema, struct trace_delta *delt
 	int err;
 
 	*newer = false;
+	delta->used[kind] = true;
 	if (decode_frequent(l, delta, kind, p, end, rec))
 		return 1;
 	err = l->has_array ? pairs_reserve(pairs, (size_t)(end - p)) : 0;

@@ -60,6 +60,7 @@ struct trace_schema {
 
 struct trace_delta {
 	uint64_t time_ns;
+	bool used[TRACE_KIND_LIMIT]; /* those of the other kinds are zero */
 	uint64_t last[TRACE_KIND_LIMIT][TRACE_FIELDS_MAX];
 };
 
@@ -98,6 +99,9 @@ struct trace_schema_own {
 const struct trace_schema_own *trace_schema_own(void);
 
 /* ---- codec.c ---- */
+
+/* Makes all of them zero. */
+void trace_delta_reset(struct trace_delta *d);
 
 /* 0 and the maximum size of `rec`, or -EINVAL when it cannot be coded: invalid kind, string or array, or too large. */
 int trace_rec_bound(const struct trace_rec *rec, size_t *bound_bytes);

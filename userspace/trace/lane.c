@@ -18,7 +18,7 @@ void lane_free(struct lane *l)
 
 void lane_begin(struct lane *l, size_t bytes)
 {
-	memset(&l->delta, 0, sizeof(l->delta));
+	trace_delta_reset(&l->delta);
 	l->rec = l->raw.at;
 	l->rec_end = l->raw.at + bytes;
 }

@@ -443,7 +443,8 @@ int trace_reader_again(struct trace_reader **out, const struct trace_reader *fro
 
 void trace_reader_follow(struct trace_reader *r)
 {
-	r->follows = true;
+	r->follows = r->source.changes = true;
+	r->source.ahead_bytes = 0;
 }
 
 int trace_reader_follow_stream(struct trace_reader **out, int fd)

@@ -25,12 +25,10 @@ static size_t read_held(const struct trace_source *s, uint64_t pos, void *buf, s
 	return len;
 }
 
-ssize_t trace_source_read(const struct trace_source *s, uint64_t pos, void *buf, size_t len)
+static ssize_t read_file(const struct trace_source *s, uint64_t pos, void *buf, size_t len)
 {
 	size_t done = 0;
 
-	if (s->stream)
-		return (ssize_t)read_held(s, pos, buf, len);
 	while (done < len) {
 		ssize_t n = pread(s->fd, (char *)buf + done, len - done, (off_t)(pos + done));
 
@@ -43,6 +41,31 @@ ssize_t trace_source_read(const struct trace_source *s, uint64_t pos, void *buf,
 		done += (size_t)n;
 	}
 	return (ssize_t)done;
+}
+
+/* Whether all of it was read ahead, or is now. */
+static bool has_ahead(struct trace_source *s, uint64_t pos, size_t len)
+{
+	ssize_t n;
+
+	if (pos >= s->ahead_pos && pos + len <= s->ahead_pos + s->ahead_bytes)
+		return true;
+	if (s->changes || len > sizeof(s->ahead) / 2)
+		return false;
+	n = read_file(s, pos, s->ahead, sizeof(s->ahead));
+	s->ahead_pos = pos;
+	s->ahead_bytes = n > 0 ? (size_t)n : 0;
+	return len <= s->ahead_bytes;
+}
+
+ssize_t trace_source_read(struct trace_source *s, uint64_t pos, void *buf, size_t len)
+{
+	if (s->stream)
+		return (ssize_t)read_held(s, pos, buf, len);
+	if (!has_ahead(s, pos, len))
+		return read_file(s, pos, buf, len);
+	memcpy(buf, s->ahead + (pos - s->ahead_pos), len);
+	return (ssize_t)len;
 }
 
 static void forget(struct trace_source *s, uint64_t pos)

@@ -12,6 +12,9 @@
 
 #include "util/vec.h"
 
+/* Small blocks come side by side: a definition block, one of events, and the header of a sample block. */
+#define TRACE_AHEAD_BYTES 4096U
+
 struct trace_source {
 	int fd;		/* or -1 */
 	uint64_t size;	/* bytes that are known to be there */
@@ -19,10 +22,14 @@ struct trace_source {
 	bool ended;	/* a stream: no more will come */
 	uint64_t first; /* a stream: the position of the first byte that is held */
 	VEC(uint8_t) held;
+	bool changes;	    /* a file that is being written: nothing is read ahead */
+	uint64_t ahead_pos; /* a file: what is read ahead */
+	size_t ahead_bytes;
+	uint8_t ahead[TRACE_AHEAD_BYTES];
 };
 
 /* Returns the bytes read, fewer only at the end of what is there, or a negative errno. */
-ssize_t trace_source_read(const struct trace_source *s, uint64_t pos, void *buf, size_t len);
+ssize_t trace_source_read(struct trace_source *s, uint64_t pos, void *buf, size_t len);
 
 /* Finds out how much is there now. Of a stream, what is before `pos` is forgotten. 0 or a negative errno. */
 int trace_source_more(struct trace_source *s, uint64_t pos);

@@ -113,7 +113,7 @@ static void buffer_reset(struct buffer *b)
 	b->raw.count = 0;
 	b->time_min_ns = 0;
 	b->time_max_ns = 0;
-	memset(&b->delta, 0, sizeof(b->delta));
+	trace_delta_reset(&b->delta);
 }
 
 /* Writes the first `len` bytes of a buffer as a block. */
