@@ -25,11 +25,17 @@ struct frame {
 	size_t end; /* in the line's text */
 };
 
+/* Of a node, on the way through the tree. */
+struct spot {
+	uint32_t place, depth;
+	uint64_t bytes; /* of the frames from the root, each with a ';' */
+};
+
 struct collapsed {
 	const struct analysis *an;
 	const struct profile *profile;
 	struct tree *tree;
-	uint32_t *place, *depth; /* of each node */
+	struct spot *spots; /* of each node */
 	size_t *label_bytes;
 	struct strpool thread_names;
 	VEC(struct line) lines;
@@ -65,21 +71,6 @@ uint32_t collapsed_thread(struct strpool *names, const struct analysis *an, uint
 	return id;
 }
 
-/* Without threads, what the tree's nodes have. */
-static int collect_nodes(struct collapsed *c)
-{
-	uint32_t i = 0;
-
-	do {
-		struct line l = {.node = i, .place = c->place[i], .weight = c->tree->nodes.at[i].self};
-
-		if (l.weight && VEC_PUSH(&c->lines, l))
-			return -ENOMEM;
-		i = tree_next(c->tree, i);
-	} while (i);
-	return 0;
-}
-
 static int collect_sums(struct collapsed *c)
 {
 	const struct stack_sum *s;
@@ -92,7 +83,7 @@ static int collect_sums(struct collapsed *c)
 		if (!l.thread || row != s->thread)
 			l.thread = collapsed_thread(&c->thread_names, c->an, s->thread);
 		l.node = tree_node_of(c->tree, s);
-		l.place = c->place[l.node];
+		l.place = c->spots[l.node].place;
 		l.weight = s->weight;
 		if (l.thread == STRPOOL_FAILED || VEC_PUSH(&c->lines, l))
 			return -ENOMEM;
@@ -136,7 +127,7 @@ static int rank_threads(struct collapsed *c, uint32_t **by_rank)
 static int make_text(struct collapsed *c, uint32_t node)
 {
 	const struct tree *t = c->tree;
-	uint32_t depth = c->depth[node], same = depth;
+	uint32_t depth = c->spots[node].depth, same = depth;
 
 	if (c->frames.count < depth && VEC_RESERVE(&c->frames, depth - c->frames.count))
 		return -ENOMEM;
@@ -232,57 +223,46 @@ static unsigned digits(uint64_t n)
 }
 
 /* The number of bytes that print_lines() is going to write. */
-static int measure(const struct collapsed *c, const uint32_t *threads, uint64_t *bytes)
+static uint64_t measure(const struct collapsed *c, const uint32_t *threads)
 {
-	const struct tree *t = c->tree;
-	uint64_t *length = calloc(t->nodes.count, sizeof(*length)); /* of the frames from the root, each with a ';' */
+	uint64_t bytes = 0;
 
-	if (!length)
-		return -ENOMEM;
-	for (uint32_t i = tree_next(t, 0); i; i = tree_next(t, i))
-		length[i] = length[t->nodes.at[i].parent] + c->label_bytes[t->nodes.at[i].label] + 1;
-	*bytes = 0;
 	for (size_t i = 0; i < c->lines.count; i++) {
 		const struct line *l = &c->lines.at[i];
 		size_t thread = strlen(strpool_get(&c->thread_names, threads[l->thread]));
+		uint64_t frames = c->spots[l->node].bytes;
 
 		/* the last ';' counts as the space */
-		*bytes += length[l->node] + (length[l->node] ? 0 : 1) + thread + (thread && length[l->node] ? 1 : 0) +
-			  digits(l->weight) + 1;
+		bytes += frames + (frames ? 0 : 1) + thread + (thread && frames ? 1 : 0) + digits(l->weight) + 1;
 	}
-	free(length);
-	return 0;
+	return bytes;
 }
 
-/* Announces the size of the output if the caller wants to know it, and writes the output. */
-static int write_lines(FILE *out, struct collapsed *c, const uint32_t *threads, const struct collapsed_options *o)
-{
-	uint64_t bytes = 0;
-	int err = o->announce ? measure(c, threads, &bytes) : 0;
-
-	if (o->announce && !err)
-		o->announce(bytes, c->lines.count);
-	return err ?: print_lines(out, c, threads);
-}
-
-/* Finds out where each node is, and how long each label. */
-static int survey(struct collapsed *c)
+/* Goes through the tree once: where each node is, how long its line is, and without threads what is on it. */
+static int survey(struct collapsed *c, bool lines)
 {
 	const struct tree *t = c->tree;
-	uint32_t place = 0;
+	uint32_t i = 0;
 
-	c->place = calloc(t->nodes.count, sizeof(*c->place));
-	c->depth = calloc(t->nodes.count, sizeof(*c->depth));
+	c->spots = calloc(t->nodes.count, sizeof(*c->spots));
 	c->label_bytes = calloc(t->labels.count + 1, sizeof(*c->label_bytes));
-	if (!c->place || !c->depth || !c->label_bytes)
+	if (!c->spots || !c->label_bytes)
 		return -ENOMEM;
-	for (uint32_t i = tree_next(t, 0); i; i = tree_next(t, i)) {
-		c->place[i] = ++place;
-		c->depth[i] = c->depth[t->nodes.at[i].parent] + 1;
+	for (size_t k = 0; k < t->labels.count; k++)
+		c->label_bytes[k] = strlen(t->labels.at[k].text);
+	for (uint32_t place = 0;; place++) {
+		const struct tree_node *n = &t->nodes.at[i];
+		const struct spot *up = &c->spots[n->parent];
+		struct line l = {.node = i, .place = place, .weight = n->self};
+
+		if (i)
+			c->spots[i] = (struct spot){place, up->depth + 1, up->bytes + c->label_bytes[n->label] + 1};
+		if (lines && l.weight && VEC_PUSH(&c->lines, l))
+			return -ENOMEM;
+		i = tree_next(t, i);
+		if (!i)
+			return 0;
 	}
-	for (size_t i = 0; i < t->labels.count; i++)
-		c->label_bytes[i] = strlen(t->labels.at[i].text);
-	return 0;
 }
 
 int collapsed_write(FILE *out, const struct analysis *an, const struct profile *p,
@@ -291,20 +271,21 @@ int collapsed_write(FILE *out, const struct analysis *an, const struct profile *
 	const struct tree_options tree = {.labels = TREE_TEXT, .annotate = options->annotate, .lines = options->lines};
 	struct collapsed c = {.an = an, .profile = p};
 	uint32_t *threads = NULL;
-	int err = tree_new(&c.tree, an, p, &tree) ?: survey(&c);
+	int err = tree_new(&c.tree, an, p, &tree) ?: survey(&c, !options->threads);
 
-	if (!err)
-		err = options->threads ? collect_sums(&c) : collect_nodes(&c);
+	if (!err && options->threads)
+		err = collect_sums(&c);
 	if (!err)
 		err = rank_threads(&c, &threads);
 	if (!err) {
 		merge_lines(&c);
 		keep_top(&c, options->top);
-		err = write_lines(out, &c, threads, options);
+		if (options->announce)
+			options->announce(measure(&c, threads), c.lines.count);
+		err = print_lines(out, &c, threads);
 	}
 	free(threads);
-	free(c.place);
-	free(c.depth);
+	free(c.spots);
 	free(c.label_bytes);
 	free(c.lines.at);
 	free(c.frames.at);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <util/compare.h>
+
 struct builder {
 	struct tree *t;
 	const struct analysis *an;
@@ -13,7 +15,7 @@ struct builder {
 	const struct tree_options *options;
 	struct u64map label_of; /* label key to labels' index + 1 */
 	struct u64map place_of; /* TREE_FRAMES: name and line to a number */
-	struct u64map child_of; /* parent and label to nodes' index + 1 */
+	struct u64map child_of; /* parent and label to the index of a child that is not the parent's first one */
 	uint32_t *xlabel;	/* label + 1 of each xframe, 0 until it is needed */
 };
 
@@ -111,23 +113,44 @@ static uint32_t label_of_leaf(struct builder *b, uint32_t leaf)
 	return label_put(b, name, leaf, KIND_CLASS, 0);
 }
 
-/* The child of `parent` with a label + 1; 0 without memory. */
+static uint32_t add_node(struct builder *b, uint32_t parent, uint32_t label)
+{
+	const struct tree_node node = {.parent = parent, .label = label};
+
+	if (b->t->nodes.count >= UINT32_MAX - 1 || VEC_PUSH(&b->t->nodes, node))
+		return 0;
+	return (uint32_t)b->t->nodes.count - 1;
+}
+
+/*
+ * The child of `parent` with a label + 1; 0 without memory. Most nodes have one child at most. The others are behind the
+ * first one in any order until link_nodes() sorts them.
+ */
 static uint32_t child_with(struct builder *b, uint32_t parent, uint32_t label)
 {
-	struct tree_node node = {.parent = parent, .label = label - 1};
-	uint32_t *at;
+	uint32_t first = b->t->nodes.at[parent].child, *at, child;
 
 	if (!label)
 		return 0;
+	if (!first) {
+		child = add_node(b, parent, label - 1);
+		b->t->nodes.at[parent].child = child;
+		return child;
+	}
+	if (b->t->nodes.at[first].label == label - 1)
+		return first;
 	at = u64map_put(&b->child_of, (uint64_t)parent << 32 | label);
 	if (!at)
 		return 0;
-	if (!*at) {
-		if (b->t->nodes.count >= UINT32_MAX - 1 || VEC_PUSH(&b->t->nodes, node))
-			return 0;
-		*at = (uint32_t)b->t->nodes.count;
+	if (*at)
+		return *at;
+	child = add_node(b, parent, label - 1);
+	*at = child ?: UINT32_MAX; /* a zero must not stay; no one reads this after a failure */
+	if (child) {
+		b->t->nodes.at[child].next = b->t->nodes.at[first].next;
+		b->t->nodes.at[first].next = child;
 	}
-	return *at - 1;
+	return child;
 }
 
 static uint32_t child_of(struct builder *b, uint32_t parent, size_t xframe)
@@ -233,55 +256,67 @@ static int compare_labels(const void *x, const void *y, void *ctx)
 	return c ? c : (int)p->kind - (int)q->kind;
 }
 
-/* Gives each label its rank; label_at gets the labels in their order. */
-static void rank_labels(struct tree *t, uint32_t *label_at)
+/* Gives each label its rank. */
+static int rank_labels(struct tree *t)
 {
+	uint32_t *label_at = calloc(t->labels.count + 1, sizeof(*label_at));
+
+	if (!label_at)
+		return -ENOMEM;
 	for (size_t i = 0; i < t->labels.count; i++)
 		label_at[i] = (uint32_t)i;
 	if (t->labels.count)
 		qsort_r(label_at, t->labels.count, sizeof(*label_at), compare_labels, t->labels.at);
 	for (size_t i = 0; i < t->labels.count; i++)
 		t->labels.at[label_at[i]].rank = (uint32_t)i;
+	free(label_at);
+	return 0;
 }
 
-/*
- * Links siblings by label and adds up totals. A node's parent has a smaller index than the node. First all nodes of one
- * label are in a list, which `next` links; then each goes in front of its siblings of later labels.
- */
+static int compare_siblings(const void *x, const void *y, void *ctx)
+{
+	const struct tree *t = ctx;
+	uint32_t p = t->nodes.at[*(const uint32_t *)x].label, q = t->nodes.at[*(const uint32_t *)y].label;
+
+	return compare_u64(t->labels.at[p].rank, t->labels.at[q].rank);
+}
+
+/* Brings a node's children into the order of their labels. */
+static int sort_children(struct tree *t, struct tree_node *n)
+{
+	VEC(uint32_t) children = {0};
+	uint32_t *link = &n->child;
+
+	for (uint32_t i = n->child; i; i = t->nodes.at[i].next)
+		if (VEC_PUSH(&children, i)) {
+			free(children.at);
+			return -ENOMEM;
+		}
+	qsort_r(children.at, children.count, sizeof(*children.at), compare_siblings, t);
+	for (size_t i = 0; i < children.count; i++) {
+		*link = children.at[i];
+		link = &t->nodes.at[*link].next;
+	}
+	*link = 0;
+	free(children.at);
+	return 0;
+}
+
+/* Links siblings by label and adds up totals. A node's parent has a smaller index than the node. */
 static int link_nodes(struct tree *t)
 {
-	size_t count = t->nodes.count, labels = t->labels.count;
-	uint32_t *label_at = calloc(labels + 1, sizeof(*label_at));
-	uint32_t *first = calloc(labels + 1, sizeof(*first)); /* node of each label */
+	int err = rank_labels(t);
 
-	if (!label_at || !first) {
-		free(label_at);
-		free(first);
-		return -ENOMEM;
-	}
-	rank_labels(t, label_at);
-	for (size_t i = 1; i < count; i++) {
-		t->nodes.at[i].next = first[t->nodes.at[i].label];
-		first[t->nodes.at[i].label] = (uint32_t)i;
-	}
-	for (size_t l = labels; l-- > 0;)
-		for (uint32_t i = first[label_at[l]], other; i; i = other) {
-			struct tree_node *n = &t->nodes.at[i], *up = &t->nodes.at[n->parent];
-
-			other = n->next;
-			n->next = up->child;
-			up->child = i;
-		}
-	for (size_t i = count; i-- > 0;) {
+	for (size_t i = t->nodes.count; i-- > 0 && !err;) {
 		struct tree_node *n = &t->nodes.at[i];
 
+		if (n->child && t->nodes.at[n->child].next)
+			err = sort_children(t, n);
 		n->total = add_saturating(n->total, n->self);
 		if (i)
 			t->nodes.at[n->parent].total = add_saturating(t->nodes.at[n->parent].total, n->total);
 	}
-	free(label_at);
-	free(first);
-	return 0;
+	return err;
 }
 
 static void weigh_kind(struct tree *t, uint32_t node, enum stack_kind kind, uint64_t weight)
