@@ -146,12 +146,17 @@ static int sort_nodes(struct analysis *an)
 	return 0;
 }
 
-/* Per sym: which of the filter's expressions its name matches (bit 0 include, bit 1 exclude). NULL: no memory. */
-static unsigned char *match_syms(const struct analysis *an)
+/*
+ * Per sym: which of the filter's expressions its name matches (bit 0 include, bit 1 exclude). *match is NULL if it has
+ * none. 0 or -ENOMEM.
+ */
+static int match_syms(const struct analysis *an, unsigned char **out)
 {
 	const struct filter *f = an->filter;
-	unsigned char *match = calloc(an->syms.count + 1, 1);
+	bool any = f->include.count || f->exclude.count;
+	unsigned char *match = any ? calloc(an->syms.count + 1, 1) : NULL;
 
+	*out = match;
 	for (size_t s = 0; match && s < an->syms.count; s++) {
 		const char *name = analysis_sym_name(an, (uint32_t)s);
 
@@ -160,7 +165,7 @@ static unsigned char *match_syms(const struct analysis *an)
 		for (size_t i = 0; i < f->exclude.count && !(match[s] & 2); i++)
 			match[s] |= regexec(&f->exclude.at[i].re, name, 0, NULL, 0) == 0 ? 2 : 0;
 	}
-	return match;
+	return any && !match ? -ENOMEM : 0;
 }
 
 static void resolve_stack(struct analysis *an, uint32_t row, const unsigned char *match)
@@ -185,7 +190,7 @@ static void resolve_stack(struct analysis *an, uint32_t row, const unsigned char
 		s->cause = f->address < BRAID_END_COUNT ? (uint8_t)f->address : CAUSE_UNKNOWN;
 	if ((s->detached || !f) && s->cause == CAUSE_COMPLETE)
 		s->cause = CAUSE_DAMAGED;
-	for (uint32_t i = 0; f && i < an->expansions[frame].count; i++) {
+	for (uint32_t i = 0; match && f && i < an->expansions[frame].count; i++) {
 		unsigned char m = match[an->xframes.at[an->expansions[frame].first + i].sym];
 
 		s->included = s->included || (m & 1);
@@ -196,10 +201,11 @@ static void resolve_stack(struct analysis *an, uint32_t row, const unsigned char
 static int resolve_stacks(struct analysis *an)
 {
 	size_t count = an->a->nodes.count;
-	unsigned char *match = match_syms(an);
+	unsigned char *match;
+	int err = match_syms(an, &match);
 
 	an->stacks = calloc(count + 1, sizeof(*an->stacks));
-	if (!match || !an->stacks) {
+	if (err || !an->stacks) {
 		free(match);
 		return -ENOMEM;
 	}
@@ -258,12 +264,22 @@ static int collect_sums(struct analysis *an)
 	return err ?: profile_finish(&an->samples, an);
 }
 
-static void count_frames(struct analysis *an, const struct stack *s, uint64_t total)
+static void weigh_syms(struct analysis *an, const struct stack *s, uint64_t total)
 {
 	const struct expansion *e = s->frame == ROW_NONE ? NULL : &an->expansions[s->frame];
 
 	for (uint32_t i = 0; e && i < e->count; i++) {
-		const struct sym *sym = &an->syms.at[an->xframes.at[e->first + i].sym];
+		uint64_t *weight = &an->sym_weight[an->xframes.at[e->first + i].sym];
+
+		*weight = add_saturating(*weight, total);
+	}
+}
+
+static void count_frames(struct analysis *an)
+{
+	for (size_t i = 0; i < an->syms.count; i++) {
+		const struct sym *sym = &an->syms.at[i];
+		uint64_t total = an->sym_weight[i];
 		struct frame_counts *c = &an->frames;
 
 		switch (kind_domain(sym->kind)) {
@@ -293,7 +309,8 @@ static int count_all(struct analysis *an)
 	struct stack_sums_cursor c;
 
 	an->thread_weight = calloc(a->threads.count + 1, sizeof(*an->thread_weight));
-	if (!an->thread_weight)
+	an->sym_weight = calloc(an->syms.count + 1, sizeof(*an->sym_weight));
+	if (!an->thread_weight || !an->sym_weight)
 		return -ENOMEM;
 	for (stack_sums_begin(&c, &an->samples.sums); (s = stack_sums_next(&c));) {
 		const struct thread_row *t = thread_at(an, s->thread);
@@ -305,8 +322,9 @@ static int count_all(struct analysis *an)
 	}
 	for (size_t i = 0; i < a->nodes.count; i++) {
 		an->distinct_stacks += an->samples.on[i].self != 0;
-		count_frames(an, &an->stacks[i], an->samples.on[i].total);
+		weigh_syms(an, &an->stacks[i], an->samples.on[i].total);
 	}
+	count_frames(an);
 	return 0;
 }
 
@@ -369,6 +387,7 @@ void analysis_free(struct analysis *an)
 	u64map_free(&an->sym_of);
 	free(an->syms.at);
 	free(an->symbol_names);
+	free(an->method_names);
 	free(an->xframes.at);
 	free(an->expansions);
 	free(an->mappings);
@@ -379,6 +398,7 @@ void analysis_free(struct analysis *an)
 		profile_free(&an->hits[i]);
 	free(an->hits);
 	free(an->thread_weight);
+	free(an->sym_weight);
 	events_free(an->events);
 	free(an);
 }

@@ -63,6 +63,7 @@ struct analysis {
 	VEC(struct sym) syms;
 	struct u64map sym_of;	/* name and kind to syms' index + 1 */
 	uint32_t *symbol_names; /* per row of a->symbols: the demangled name, 0 until it is needed */
+	uint32_t *method_names; /* per row of a->methods: the name with its class, the same way */
 	VEC(struct xframe) xframes;
 	struct expansion *expansions; /* per row of a->frames */
 	struct mapping *mappings;     /* sorted by process, module and address */
@@ -71,6 +72,7 @@ struct analysis {
 	struct profile samples;	      /* the samples that pass the filter */
 	struct profile *hits;	      /* the same of each of a->hits */
 	uint64_t *thread_weight;      /* per row of a->threads */
+	uint64_t *sym_weight;	      /* per sym: of all frames with it, recursive calls each */
 	uint64_t unknown_thread_weight;
 	struct quality java; /* of Java threads' samples */
 	struct frame_counts frames;

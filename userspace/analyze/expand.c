@@ -12,10 +12,9 @@
 
 #include "analysis.h"
 
-/* The sym of a name and kind, or UINT32_MAX without memory. */
-static uint32_t intern(struct analysis *an, const char *name, size_t len, enum stack_kind kind, bool named)
+/* The sym of a name (its id in an->names) and a kind, or UINT32_MAX without memory. */
+static uint32_t intern(struct analysis *an, uint32_t id, enum stack_kind kind, bool named)
 {
-	uint32_t id = strpool_add(&an->names, name, len);
 	struct sym sym = {.name = id, .kind = (uint8_t)kind, .named = named};
 	uint32_t *at;
 
@@ -32,22 +31,24 @@ static uint32_t intern(struct analysis *an, const char *name, size_t len, enum s
 	return *at - 1;
 }
 
-static int push_at(struct analysis *an, const char *name, enum stack_kind kind, uint32_t file, uint32_t line)
+/* `name` is an id in an->names. */
+static int push_id(struct analysis *an, uint32_t name, enum stack_kind kind, bool named, uint32_t file, uint32_t line)
 {
-	struct xframe x = {.sym = intern(an, name, strlen(name), kind, true), .line = line, .file = file, .bci = -1};
+	struct xframe x = {.sym = intern(an, name, kind, named), .line = line, .file = file, .bci = -1};
 
 	if (x.sym == UINT32_MAX)
 		return -ENOMEM;
 	return VEC_PUSH(&an->xframes, x);
 }
 
+static int push_at(struct analysis *an, const char *name, enum stack_kind kind, uint32_t file, uint32_t line)
+{
+	return push_id(an, strpool_add(&an->names, name, strlen(name)), kind, true, file, line);
+}
+
 static int push(struct analysis *an, const char *name, enum stack_kind kind, bool named, uint32_t line)
 {
-	struct xframe x = {.sym = intern(an, name, strlen(name), kind, named), .line = line, .bci = -1};
-
-	if (x.sym == UINT32_MAX)
-		return -ENOMEM;
-	return VEC_PUSH(&an->xframes, x);
+	return push_id(an, strpool_add(&an->names, name, strlen(name)), kind, named, 0, line);
 }
 
 const char *analysis_file(const struct analysis *an, const struct xframe *x)
@@ -117,28 +118,39 @@ static void normalize(char *name)
 		memmove(at + 8, at + 9, strlen(at + 9) + 1);
 }
 
+/* Kept per method, because a method is in many frames. */
+static uint32_t method_name(struct analysis *an, size_t row)
+{
+	const struct method_row *m = table_row(&an->a->methods, row);
+	const char *class_name = strpool_get(&an->a->strings, m->class_name);
+	uint32_t *known = &an->method_names[row];
+	char *full;
+
+	if (*known)
+		return *known;
+	if (asprintf(&full, "%s%s%s", class_name, *class_name ? "." : "", strpool_get(&an->a->strings, m->name)) < 0)
+		return STRPOOL_FAILED;
+	if (an->filter->norm)
+		normalize(full);
+	*known = strpool_add(&an->names, full, strlen(full));
+	free(full);
+	return *known;
+}
+
 static int push_method(struct analysis *an, uint32_t method, int32_t bci, enum stack_kind kind)
 {
 	const struct analyzer *a = an->a;
-	const struct method_row *m = table_get(&a->methods, method);
-	const char *class_name, *name;
-	char *full;
+	size_t row = table_find(&a->methods, method);
+	const struct method_row *m = row == TABLE_NONE ? NULL : table_row(&a->methods, row);
 	int err;
 
 	if (!m || !m->name)
 		return push(an, "[unknown method]", kind, false, 0);
-	class_name = strpool_get(&a->strings, m->class_name);
-	name = strpool_get(&a->strings, m->name);
-	if (asprintf(&full, "%s%s%s", class_name, *class_name ? "." : "", name) < 0)
-		return -ENOMEM;
-	if (an->filter->norm)
-		normalize(full);
-	err = push_at(an, full, kind, m->source, line_of(a, method, bci));
+	err = push_id(an, method_name(an, row), kind, true, m->source, line_of(a, method, bci));
 	if (!err) {
 		an->xframes.at[an->xframes.count - 1].method = method;
 		an->xframes.at[an->xframes.count - 1].bci = bci;
 	}
-	free(full);
 	return err;
 }
 
@@ -348,7 +360,8 @@ int analysis_expand(struct analysis *an)
 	an->expansions = calloc(a->frames.count + 1, sizeof(*an->expansions));
 	an->symbol_names = calloc(a->symbols.count + 1, sizeof(*an->symbol_names));
 	an->mappings = calloc(a->mappings.count + 1, sizeof(*an->mappings));
-	if (!an->expansions || !an->symbol_names || !an->mappings)
+	an->method_names = calloc(a->methods.count + 1, sizeof(*an->method_names));
+	if (!an->expansions || !an->symbol_names || !an->mappings || !an->method_names)
 		return -ENOMEM;
 	if (a->mappings.count)
 		memcpy(an->mappings, a->mappings.at, a->mappings.count * sizeof(*an->mappings));

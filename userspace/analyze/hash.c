@@ -152,8 +152,9 @@ void *table_put(struct table *t, uint32_t id)
 		return table_row(t, row);
 	if (id == 0 || t->count >= UINT32_MAX - 1)
 		return NULL;
-	if (vec_reserve((void **)&t->rows, &t->rows_room, t->count, 1, t->row_bytes) ||
-	    vec_reserve((void **)&t->ids, &t->ids_room, t->count, 1, sizeof(*t->ids)))
+	if ((t->count == t->rows_room || t->count == t->ids_room) &&
+	    (vec_reserve((void **)&t->rows, &t->rows_room, t->count, 1, t->row_bytes) ||
+	     vec_reserve((void **)&t->ids, &t->ids_room, t->count, 1, sizeof(*t->ids))))
 		return NULL;
 	if (id - 1 != t->count) {
 		at = u64map_put(&t->far, id);

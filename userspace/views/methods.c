@@ -12,7 +12,9 @@
 struct weighing {
 	struct views *v;
 	uint32_t *of_sym;	/* index of v->methods + 1; 0: no method */
+	uint64_t *self, *total; /* per method */
 	uint32_t *open;		/* per method: how often it is on the way to the current stack */
+	VEC(uint32_t) way;	/* these methods */
 	uint32_t *child, *next; /* rows of stacks: the first one on top of each, and the next one on the same */
 };
 
@@ -24,17 +26,22 @@ static int name_methods(struct weighing *w)
 	int err = 0;
 
 	for (uint32_t s = 0; s < an->syms.count && !err; s++) {
+		const struct sym *sym = &an->syms.at[s];
 		struct method_view m = {.name = analysis_sym_name(an, s),
-					.domain = kind_domain((enum stack_kind)an->syms.at[s].kind)};
+					.domain = kind_domain((enum stack_kind)sym->kind)};
+		uint64_t *weight;
 		uint32_t *at;
 
-		if (m.domain == DOMAIN_INCOMPLETE)
+		if (m.domain == DOMAIN_INCOMPLETE || !an->sym_weight[s])
 			continue;
-		at = u64map_put(&of_name, (uint64_t)an->syms.at[s].name << 8 | m.domain);
-		if (!at || (!*at && VEC_PUSH(&w->v->methods, m)))
+		at = u64map_put(&of_name, (uint64_t)sym->name << 8 | m.domain);
+		if (!at || (!*at && VEC_PUSH(&w->v->methods, m))) {
 			err = -ENOMEM;
-		else
-			w->of_sym[s] = *at = *at ?: (uint32_t)w->v->methods.count;
+			continue;
+		}
+		w->of_sym[s] = *at = *at ?: (uint32_t)w->v->methods.count;
+		weight = &w->v->methods.at[*at - 1].kind_weight[sym->kind];
+		*weight = add_saturating(*weight, an->sym_weight[s]);
 	}
 	u64map_free(&of_name);
 	return err;
@@ -59,51 +66,53 @@ static uint32_t link_stacks(struct weighing *w)
 	return root;
 }
 
-/* Totals count a method once per way; its kinds count each time. */
-static void enter(struct weighing *w, uint32_t row)
+static const struct expansion *expansion_of(const struct weighing *w, uint32_t row)
+{
+	uint32_t frame = w->v->an->stacks[row].frame;
+
+	return frame == ROW_NONE ? NULL : &w->v->an->expansions[frame];
+}
+
+/* Totals count a method once per way. */
+static int enter(struct weighing *w, uint32_t row)
 {
 	const struct analysis *an = w->v->an;
 	const struct stack_weight *on = &an->samples.on[row];
-	uint32_t frame = an->stacks[row].frame, of = 0;
-	const struct expansion *e = frame == ROW_NONE ? NULL : &an->expansions[frame];
+	const struct expansion *e = expansion_of(w, row);
+	uint32_t of = 0;
 
+	if (e && VEC_RESERVE(&w->way, e->count))
+		return -ENOMEM;
 	for (uint32_t i = 0; e && i < e->count; i++) {
-		uint32_t sym = an->xframes.at[e->first + i].sym;
-		struct method_view *m;
-
-		of = w->of_sym[sym];
-		if (!of)
-			continue;
-		m = &w->v->methods.at[of - 1];
-		m->kind_weight[an->syms.at[sym].kind] =
-			add_saturating(m->kind_weight[an->syms.at[sym].kind], on->total);
-		if (w->open[of - 1]++ == 0)
-			m->total = add_saturating(m->total, on->total);
+		of = w->of_sym[an->xframes.at[e->first + i].sym];
+		w->way.at[w->way.count++] = of;
+		if (of && w->open[of - 1]++ == 0)
+			w->total[of - 1] = add_saturating(w->total[of - 1], on->total);
 	}
 	if (of)
-		w->v->methods.at[of - 1].self = add_saturating(w->v->methods.at[of - 1].self, on->self);
+		w->self[of - 1] = add_saturating(w->self[of - 1], on->self);
+	return 0;
 }
 
 static void leave(struct weighing *w, uint32_t row)
 {
-	const struct analysis *an = w->v->an;
-	uint32_t frame = an->stacks[row].frame;
-	const struct expansion *e = frame == ROW_NONE ? NULL : &an->expansions[frame];
+	const struct expansion *e = expansion_of(w, row);
 
-	for (uint32_t i = 0; e && i < e->count; i++) {
-		uint32_t of = w->of_sym[an->xframes.at[e->first + i].sym];
+	for (uint32_t i = e ? e->count : 0; i-- > 0;) {
+		uint32_t of = w->way.at[--w->way.count];
 
 		if (of)
 			w->open[of - 1]--;
 	}
 }
 
-static void weigh(struct weighing *w)
+static int weigh(struct weighing *w)
 {
 	uint32_t row = link_stacks(w);
 
 	while (row != ROW_NONE) {
-		enter(w, row);
+		if (enter(w, row))
+			return -ENOMEM;
 		if (w->child[row] != ROW_NONE) {
 			row = w->child[row];
 			continue;
@@ -115,6 +124,7 @@ static void weigh(struct weighing *w)
 		}
 		row = w->next[row];
 	}
+	return 0;
 }
 
 static enum stack_kind most_kind(const struct method_view *m)
@@ -127,18 +137,15 @@ static enum stack_kind most_kind(const struct method_view *m)
 	return (enum stack_kind)best;
 }
 
-static void drop_unused(struct views *v)
+static void take_weights(const struct weighing *w)
 {
-	size_t n = 0;
+	for (size_t i = 0; i < w->v->methods.count; i++) {
+		struct method_view *m = &w->v->methods.at[i];
 
-	for (size_t i = 0; i < v->methods.count; i++) {
-		if (!v->methods.at[i].total)
-			continue;
-		v->methods.at[n] = v->methods.at[i];
-		v->methods.at[n].kind = most_kind(&v->methods.at[n]);
-		n++;
+		m->self = w->self[i];
+		m->total = w->total[i];
+		m->kind = most_kind(m);
 	}
-	v->methods.count = n;
 }
 
 static int compare_methods(const void *x, const void *y)
@@ -158,18 +165,23 @@ int views_methods(struct views *v)
 	size_t syms = v->an->syms.count, stacks = v->an->a->nodes.count;
 	struct weighing w = {.v = v,
 			     .of_sym = calloc(syms + 1, sizeof(*w.of_sym)),
+			     .self = calloc(syms + 1, sizeof(*w.self)),
+			     .total = calloc(syms + 1, sizeof(*w.total)),
 			     .open = calloc(syms + 1, sizeof(*w.open)),
 			     .child = calloc(stacks + 1, sizeof(*w.child)),
 			     .next = calloc(stacks + 1, sizeof(*w.next))};
-	int err = w.of_sym && w.open && w.child && w.next ? name_methods(&w) : -ENOMEM;
+	bool ok = w.of_sym && w.self && w.total && w.open && w.child && w.next;
+	int err = ok ? name_methods(&w) ?: weigh(&w) : -ENOMEM;
 
 	if (!err) {
-		weigh(&w);
-		drop_unused(v);
+		take_weights(&w);
 		VEC_SORT(&v->methods, compare_methods);
 	}
 	free(w.of_sym);
+	free(w.self);
+	free(w.total);
 	free(w.open);
+	free(w.way.at);
 	free(w.child);
 	free(w.next);
 	return err;
