@@ -132,11 +132,14 @@ enum braid_jvm_event_kind {
 	BRAID_JVM_JNI_CRITICAL = 47, /* a critical section of JNI, with the stack at its end; name: the function that
 					ended it; weight: ns that this function took, with the collection that the
 					section held up, if any */
-	BRAID_JVM_HEAP_COPY =
-		48, /* the process was copied for the collector to read its heap; the interval is the time for which the JVM
-				     stood still; number: the copy's pid, in the JVM's pid namespace; value: address
-				     of its struct braid_heap_roots; flags: BRAID_HEAP_FAILED, BRAID_HEAP_VM */
-	BRAID_JVM_EVENTS, /* one more than the largest */
+	BRAID_JVM_HEAP_COPY = 48,    /* the process was copied for the collector to read its heap; the interval is the
+				     time for which the JVM stood still; number: the copy's pid, in the JVM's pid
+				     namespace; value: address of its struct braid_heap_roots; flags:
+				     BRAID_HEAP_FAILED, BRAID_HEAP_VM */
+	BRAID_JVM_DIED = 49, /* a collection has freed an ALLOC's object: the interval ends when the agent noticed,
+				     mostly less than a second after the collection; number: the object's; flags:
+				     collections that it had survived, at least */
+	BRAID_JVM_EVENTS,    /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for new kinds */
 _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");

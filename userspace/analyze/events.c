@@ -16,7 +16,7 @@ enum { MATCH_TESTED = 1, MATCH_INCLUDE = 2, MATCH_EXCLUDE = 4 };
 
 /*
  * Indices of two events of which one refers to the other: a sampled object's ALLOC, and the LIVE or UNCOLLECTED event
- * that shows the object was not collected; a MALLOC and its UNFREED; a JNI_STACK, and a JNI_REF that was created on it.
+ * that shows the object was not collected, or its DIED; a MALLOC and its UNFREED; a JNI_STACK, and a JNI_REF that was created on it.
  */
 struct alive {
 	size_t alloc, live;
@@ -249,6 +249,12 @@ static bool is_there(const struct jvm_event_row *row)
 	return row->kind == BRAID_JVM_LIVE || row->kind == BRAID_JVM_UNCOLLECTED || row->kind == BRAID_JVM_UNFREED;
 }
 
+/* The same, or that it was collected. */
+static bool is_of_object(const struct jvm_event_row *row)
+{
+	return is_there(row) || row->kind == BRAID_JVM_DIED;
+}
+
 /* Numbers of objects and of native allocations are apart. */
 static bool is_native(const struct jvm_event_row *row)
 {
@@ -267,7 +273,8 @@ bool events_get(const struct analysis *an, size_t number, struct event *e)
 	const struct alive *alive;
 
 	if (number < an->a->events.count)
-		return !is_there(&rows[number]) && !is_of_refs(&rows[number]) && events_of_row(an, &rows[number], e);
+		return !is_of_object(&rows[number]) && !is_of_refs(&rows[number]) &&
+		       events_of_row(an, &rows[number], e);
 	alive = &an->events->alive.at[number - an->a->events.count];
 	if (is_of_refs(&rows[alive->live])) {
 		if (!events_resolve(an, &rows[alive->live], &rows[alive->alloc], rows[alive->live].kind, e))
@@ -401,7 +408,7 @@ static int find_alive(const struct analyzer *a, struct events *ev)
 		struct alive one = {.alloc = i, .live = i};
 		uint32_t alloc;
 
-		if (!is_there(r) || *last_of(a, last_ns, r) - event_end_ns(r) > LIVE_EMIT_NS)
+		if (!is_of_object(r) || (is_there(r) && *last_of(a, last_ns, r) - event_end_ns(r) > LIVE_EMIT_NS))
 			continue;
 		alloc = u64map_get(&alloc_of, object_key(r));
 		if (alloc)

@@ -13,7 +13,7 @@
 #include "places.h"
 
 struct event {
-	const struct jvm_event_row *row; /* LIVE, UNCOLLECTED, UNFREED: the allocation */
+	const struct jvm_event_row *row; /* LIVE, DIED, UNCOLLECTED, UNFREED: the allocation */
 	const struct kind *k;
 	uint32_t kind;
 	uint32_t thread;      /* row of a->threads, ROW_NONE: not known; a virtual thread counts as its group */
@@ -24,7 +24,7 @@ struct event {
 	const char *name;
 	uint32_t name_id;     /* equal for equal names of one kind */
 	uint64_t start_ns;    /* of the part that is in the filter's window */
-	uint64_t duration_ns; /* of that part; LIVE, UNCOLLECTED, UNFREED: the age */
+	uint64_t duration_ns; /* of that part; LIVE, DIED, UNCOLLECTED, UNFREED: the age */
 	uint32_t survived;    /* LIVE: collections */
 	bool idle;	      /* OFFCPU: the thread waited for work */
 	bool summed;	      /* OFFCPU: many, added up by the recorder */
@@ -39,7 +39,7 @@ size_t events_count(const struct analysis *an);
 /* False when the filter excludes the event, or another event covers it. */
 bool events_get(const struct analysis *an, size_t number, struct event *e);
 
-/* The same for any row of a->events; LIVE, UNCOLLECTED, UNFREED and JNI_REF are taken as they are. False when the filter
+/* The same for any row of a->events; LIVE, DIED, UNCOLLECTED, UNFREED and JNI_REF are taken as they are. False when the filter
  * excludes it. */
 bool events_of_row(const struct analysis *an, const struct jvm_event_row *row, struct event *e);
 

@@ -203,8 +203,9 @@ static uint32_t kind_for(struct trace_str type, struct trace_str unit)
 	if (is_of(type, blocked) && str_equals(unit, "nanoseconds"))
 		return BRAID_JVM_LOCK;
 	/* Of what is still there, a trace has the allocation. */
-	if (!kind || kind == BRAID_JVM_LIVE || kind == BRAID_JVM_UNCOLLECTED || kind == BRAID_JVM_UNFREED ||
-	    kind_of(kind)->weight == WEIGHT_ONE || !str_equals(unit, units[kind_of(kind)->unit]))
+	if (!kind || kind == BRAID_JVM_LIVE || kind == BRAID_JVM_DIED || kind == BRAID_JVM_UNCOLLECTED ||
+	    kind == BRAID_JVM_UNFREED || kind_of(kind)->weight == WEIGHT_ONE ||
+	    !str_equals(unit, units[kind_of(kind)->unit]))
 		return 0;
 	return kind;
 }

@@ -187,6 +187,7 @@ static const struct {
 	struct query_column column;
 } own[] = {
 	{BRAID_JVM_LIVE, INTEGER("collections", get_survived, "that it has survived, at least")},
+	{BRAID_JVM_DIED, INTEGER("collections", get_survived, "that it had survived, at least")},
 	{BRAID_JVM_LOCK, FLAG("is_parked", BRAID_LOCK_PARKED, "1: for a lock of java.util.concurrent")},
 	{BRAID_JVM_WAIT, FLAG("is_timed_out", BRAID_WAIT_TIMED_OUT, "1: its time was over")},
 	{BRAID_JVM_OFFCPU,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The report's table of sites: what was allocated by class and stack, and what is live of it, as HPROF's SITES has them.
- * event_views.c calls it.
+ * The report's tables of sites: what was allocated by class and stack, what is live of it, as HPROF's SITES has them, and
+ * how old got what is gone. event_views.c calls it.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <util/compare.h>
@@ -17,12 +18,20 @@ static double objects_of(const struct event *e)
 	return e->row->value ? (double)e->weight / (double)e->row->value : 0;
 }
 
+/* Objects that got that old. */
+struct death {
+	uint32_t site;
+	double objects;
+	uint64_t age_ns;
+};
+
 struct sites {
 	struct event_views *v;
 	const struct analysis *an;
 	struct u64map of;    /* class and stack to the site and 1 */
 	struct u64map equal; /* stack to the first one with the same Java frames, and 1 */
 	struct u64map first; /* of frames, by their hash: this stack, and 1 */
+	VEC(struct death) deaths;
 };
 
 static void hash_frame(void *ctx, const struct analysis *an, const struct xframe *x)
@@ -63,6 +72,19 @@ static int same_stack(struct sites *s, uint32_t stack, uint32_t *same)
 	return 0;
 }
 
+static int add_death(struct sites *sites, uint32_t site, const struct event *e)
+{
+	struct death d = {.site = site, .objects = objects_of(e), .age_ns = e->duration_ns};
+	struct event_views *v = sites->v;
+	struct site_view *s = &v->sites.at[site];
+
+	s->died_bytes = add_saturating(s->died_bytes, e->weight);
+	s->died_objects += d.objects;
+	s->died_survived += e->survived ? d.objects : 0;
+	v->died_bytes = add_saturating(v->died_bytes, e->weight);
+	return d.objects > 0 ? VEC_PUSH(&sites->deaths, d) : 0;
+}
+
 static int add(struct sites *sites, const struct event *e)
 {
 	struct event_views *v = sites->v;
@@ -85,6 +107,8 @@ static int add(struct sites *sites, const struct event *e)
 		s->allocated_objects += objects_of(e);
 		return 0;
 	}
+	if (e->kind == BRAID_JVM_DIED)
+		return add_death(sites, *at - 1, e);
 	s->live_bytes = add_saturating(s->live_bytes, e->weight);
 	s->live_objects += objects_of(e);
 	s->live_variance += e->variance;
@@ -102,6 +126,45 @@ static int compare(const void *a, const void *b)
 	return c ? c : compare_u64(x->stack, y->stack);
 }
 
+static bool is_of_site(uint32_t kind)
+{
+	return kind == BRAID_JVM_ALLOC || kind == BRAID_JVM_LIVE || kind == BRAID_JVM_DIED;
+}
+
+static int compare_deaths(const void *a, const void *b)
+{
+	const struct death *x = a, *y = b;
+	int c = compare_u64(x->site, y->site);
+
+	return c ? c : compare_u64(x->age_ns, y->age_ns);
+}
+
+static void find_ages(struct sites *sites)
+{
+	const struct death *d = sites->deaths.at;
+	double younger = 0; /* objects of the site that got this old, or less */
+
+	VEC_SORT(&sites->deaths, compare_deaths);
+	for (size_t i = 0; i < sites->deaths.count; i++) {
+		struct site_view *s = &sites->v->sites.at[d[i].site];
+
+		younger = (i && d[i - 1].site == d[i].site ? younger : 0) + d[i].objects;
+		if (younger < s->died_objects * 0.5 + d[i].objects)
+			s->age_p50_ns = d[i].age_ns;
+		if (younger < s->died_objects * 0.9 + d[i].objects)
+			s->age_p90_ns = d[i].age_ns;
+		s->age_max_ns = d[i].age_ns;
+	}
+}
+
+static int compare_died(const void *a, const void *b)
+{
+	const struct site_view *x = *(const struct site_view *const *)a, *y = *(const struct site_view *const *)b;
+	int c = compare_u64(y->died_bytes, x->died_bytes);
+
+	return c ? c : compare(x, y);
+}
+
 int event_views_sites(struct event_views *v, const struct analysis *an)
 {
 	struct sites sites = {.v = v, .an = an};
@@ -111,11 +174,17 @@ int event_views_sites(struct event_views *v, const struct analysis *an)
 	if (!events_recorded(an, BRAID_EVENT_TYPE_LIVE))
 		return 0;
 	for (size_t i = 0; i < events_count(an) && !err; i++)
-		if (events_get(an, i, &e) && (e.kind == BRAID_JVM_ALLOC || e.kind == BRAID_JVM_LIVE))
+		if (events_get(an, i, &e) && is_of_site(e.kind))
 			err = add(&sites, &e);
+	find_ages(&sites);
+	free(sites.deaths.at);
 	u64map_free(&sites.of);
 	u64map_free(&sites.equal);
 	u64map_free(&sites.first);
 	VEC_SORT(&v->sites, compare);
+	for (uint32_t i = 0; i < v->sites.count && !err; i++)
+		if (v->sites.at[i].died_objects > 0)
+			err = VEC_PUSH(&v->died, &v->sites.at[i]);
+	VEC_SORT(&v->died, compare_died);
 	return err;
 }

@@ -52,6 +52,7 @@ void event_views_free(struct event_views *v)
 	free(v->jni.at);
 	free(v->held.at);
 	free(v->sites.at);
+	free(v->died.at);
 	free(v->natives.at);
 	free(v);
 }

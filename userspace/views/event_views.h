@@ -107,6 +107,12 @@ struct site_view {
 	uint64_t live_bytes, allocated_bytes;
 	double live_objects, allocated_objects;
 	double live_variance; /* of live_bytes */
+	/* Those that a collection has freed, and how old they got. */
+	uint64_t died_bytes;
+	double died_objects;
+	double died_survived;		 /* of them: had survived a collection */
+	uint64_t age_p50_ns, age_p90_ns; /* as old as that half, nine tenths of them at most */
+	uint64_t age_max_ns;
 };
 
 /* JNI references of one JVM, at its last report of them. */
@@ -160,9 +166,11 @@ struct event_views {
 	VEC(struct class_second) classes;
 	VEC(struct timed_view) methods; /* by time */
 	VEC(struct distribution) distributions;
-	VEC(struct call_view) calls; /* the slowest first */
-	VEC(struct site_view) sites; /* by what is live; empty unless that was recorded */
-	uint64_t live_bytes;	     /* of all sites */
+	VEC(struct call_view) calls;	    /* the slowest first */
+	VEC(struct site_view) sites;	    /* by what is live; empty unless that was recorded */
+	uint64_t live_bytes;		    /* of all sites */
+	VEC(const struct site_view *) died; /* those of which objects died, by their bytes */
+	uint64_t died_bytes;		    /* of all sites */
 	VEC(struct jni_view) jni;
 	VEC(struct held_view) held;	 /* by section; empty unless sections were recorded */
 	VEC(struct native_view) natives; /* by samples, then by what they were blocked for */

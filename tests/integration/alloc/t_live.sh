@@ -24,6 +24,12 @@ live()
 # The program ends.
 braid record -e alloc=64k,live=65536 -o end.trace -- "$JAVA" -Xmx512m -cp "$CLASSES" Allocator 300 4000 >end.trace.truth 2>err
 live end.trace
+# Each sampled object is there at the end, or died; nothing of the program that was kept did, and what it dropped did.
+events end.trace \
+	"each has one end" '(lambda numbers: sorted(numbers) == sorted({e.number for e in of("alloc")}))([e.number for e in of("live") + of("uncollected") + of("died")])' \
+	"what was dropped died" 'close(total(of("died", name="Allocator$Node") + of("uncollected", name="Allocator$Node"), "weight"), total(of("alloc", name="Allocator$Node"), "weight"), 1) and of("died", name="Allocator$Node")' \
+	"what was kept did not" '[e for e in of("died", name="int[]") if "Allocator.atKept" in e.stack] == []' \
+	"of that time" '(lambda allocs: all(e.time_ns == allocs[e.number][0].time_ns and e.duration_ns > 0 for e in of("died")))(index("alloc", "number"))'
 events end.trace "each stands for what its allocation did" '(lambda allocs: all(e.weight == allocs[e.number][0].weight for e in of("live")))(index("alloc", "number"))'
 
 # Sites: what is live of what each stack has allocated, in bytes and in objects.
@@ -35,9 +41,15 @@ kept = [s for s in sites if s["class"] == "int[]" and "Allocator.atKept" in s["s
 assert sites[0] in kept and sum(s["live_bytes"] for s in kept) > 0.99 * sum(s["live_bytes"] for s in sites), sites[:3]
 assert all(0 < s["live_objects"] <= s["allocated_objects"] * 1.000001 and s["live_bytes"] <= s["allocated_bytes"] for s in kept), kept
 assert all(abs(s["live_objects"] * 16400 - s["live_bytes"]) < 1 for s in kept), kept
+died = [s for s in sites if s["died_objects"]]
+assert died and all(s["died_bytes"] + s["live_bytes"] <= s["allocated_bytes"] and 0 < s["age_p50_s"] <= s["age_p90_s"] <= s["age_max_s"] and
+	0 <= s["died_survived"] <= s["died_objects"] for s in died), died[:3]
+assert all(s["died_objects"] == 0 and s["age_p50_s"] is None for s in kept), kept
 assert any(s["allocated_bytes"] > 0 == s["live_bytes"] == s["live_objects"] for s in sites), "no site of garbage"
 PYTHON
-braid report --full end.trace | finds '^Sites: ' || fail "the report has no sites"
+braid report --full end.trace >end.txt
+grep -q '^Sites: ' end.txt || fail "the report has no sites"
+grep -q '^How long objects lived ' end.txt || fail "the report does not say how old objects got"
 
 # The recording ends; there is room for a few objects, whose weights cover all.
 start_program stop.trace.truth "$JAVA" -Xmx512m -cp "$CLASSES" Allocator 300 4000 wait

@@ -435,7 +435,7 @@ static void allocated(uintptr_t object)
  */
 START_TEST(live_objects)
 {
-	uint32_t found = 0, uncollected = 0;
+	uint32_t found = 0, uncollected = 0, died = 0;
 	const struct braid_rec_jvm_event *d;
 	struct recorder r;
 
@@ -451,7 +451,14 @@ START_TEST(live_objects)
 		uncollected += d->event.kind == BRAID_JVM_UNCOLLECTED;
 		if (d->event.kind == BRAID_JVM_LIVE)
 			ck_assert_uint_eq(d->event.number, 1);
+		if (d->event.kind == BRAID_JVM_DIED) {
+			died |= 1U << d->event.number;
+			ck_assert_uint_eq(d->event.value, 24);
+			ck_assert_uint_eq(d->event.flags, 0);
+			ck_assert_uint_ge(d->event.end_ns, d->event.start_ns);
+		}
 	}
+	ck_assert_uint_eq(died, 1 << 2 | 1 << 3 | 1 << 4);
 	ck_assert_uint_eq(found, 1);
 	ck_assert_uint_eq(uncollected, 4);
 	for (uintptr_t i = 9; i < 40; i++) /* more than there is room for */
@@ -459,6 +466,36 @@ START_TEST(live_objects)
 	ck_assert_int_le(atomic_load(&fake.weak), 8);
 	live_kind.stop(&fake_jni);
 	ck_assert_int_eq(atomic_load(&fake.weak), 0);
+	recorder_close(&r);
+}
+END_TEST
+
+/* What is found gone when there is no room is reported later; so is, at a tick, what is gone by then. */
+START_TEST(deaths)
+{
+	const struct braid_rec_jvm_event *d;
+	uint32_t died = 0;
+	struct recorder r;
+
+	begin(&r, BRAID_EVENT_TYPE(LIVE)); /* room for eight */
+	for (uintptr_t i = 1; i <= 8; i++)
+		allocated(i);
+	fake.gone = 0xff << 1;
+	allocated(9);
+	recorder_skip(&r);
+	ck_assert_int_eq(atomic_load(&fake.weak), 1);
+	live_kind.tick(&fake_jni);
+	fake.gone |= 1 << 9;
+	live_kind.tick(&fake_jni);
+	while ((d = recorder_find(&r, BRAID_REC_JVM_EVENT))) {
+		ck_assert_uint_eq(d->event.kind, BRAID_JVM_DIED);
+		ck_assert_uint_eq(died >> d->event.number & 1, 0);
+		died |= 1U << d->event.number;
+	}
+	ck_assert_uint_eq(died, 0x1ff << 1);
+	live_kind.tick(&fake_jni);
+	ck_assert_ptr_null(recorder_find(&r, BRAID_REC_JVM_EVENT));
+	live_kind.stop(&fake_jni);
 	recorder_close(&r);
 }
 END_TEST
@@ -503,6 +540,7 @@ Suite *test_handlers(void)
 	tcase_add_test(t, exhaustion);
 	tcase_add_test(t, allocations_weigh);
 	tcase_add_test(t, live_objects);
+	tcase_add_test(t, deaths);
 	tcase_add_test(t, no_room_to_watch);
 	suite_add_tcase(s, t);
 	return s;
