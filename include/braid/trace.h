@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The trace file's blocks. A trace is a sequence of self-contained blocks: this header and `stored_bytes` bytes of
+ * The trace file's blocks. A trace is a sequence of blocks: this header and `stored_bytes` bytes of
  * payload, a zstd frame that unpacks to `raw_bytes` bytes of records (userspace/trace/record.h; docs/trace-format.md
  * is the description for other implementers). The first block is a BRAID_BLOCK_SCHEMA, which names every kind of
  * record and the types of its fields; a reader skips what it does not know.
@@ -13,11 +13,12 @@
 #include <braid/types.h>
 
 #define BRAID_BLOCK_MAGIC "BRDBLK1\n" /* eight bytes; a reader searches for them after damage */
-#define BRAID_TRACE_VERSION 1U
+#define BRAID_TRACE_VERSION 2U	      /* in version 1, no block has a dictionary */
 #define BRAID_BLOCK_RAW_MAX (1U << 20)
 /* A block has at least one stored byte for each 64 raw ones beyond the first 4096. */
 #define BRAID_BLOCK_RAW_FREE 4096U
 #define BRAID_BLOCK_RATIO_MAX 64U
+#define BRAID_BLOCK_DICTIONARY_MAX (256U << 10) /* raw bytes of a block that is a dictionary */
 
 enum braid_block_kind {
 	BRAID_BLOCK_SCHEMA = 1,
@@ -33,9 +34,12 @@ struct braid_block {
 	__u16 kind;   /* enum braid_block_kind */
 	__u16 schema; /* low 16 bits of XXH3_64bits of the unpacked SCHEMA block that describes the records */
 	__u32 stored_bytes;
-	__u32 raw_bytes;   /* at most BRAID_BLOCK_RAW_MAX */
-	__u64 sequence;	   /* 0, 1, 2, ...: a gap means that blocks are missing */
-	__u64 time_min_ns; /* of the events inside, 0 when there are none */
+	__u32 raw_bytes; /* at most BRAID_BLOCK_RAW_MAX */
+	__u64 sequence;	 /* 0, 1, 2, ...: a gap means that blocks are missing */
+	union {
+		__u64 time_min_ns; /* of the events inside, 0 when there are none */
+		__u64 dictionary; /* DEFS: checksum of the DEFS block whose unpacked payload is zstd's dictionary for this one, or 0 */
+	};
 	__u64 time_max_ns;
 	__u64 checksum; /* XXH3_64bits of the header with this field 0, then of the stored payload (streamed) */
 };

@@ -6,6 +6,8 @@
 #include <xxhash.h>
 #include <zstd_errors.h>
 
+#include "dictionary.h"
+
 /* The checksum covers header and payload together, with zeros in its own place. */
 static uint64_t block_sum(uint8_t *block, size_t bytes)
 {
@@ -43,15 +45,28 @@ static size_t pad(uint8_t *payload, size_t stored, size_t least)
 	return stored + 8 + size;
 }
 
-long trace_block_pack(ZSTD_CCtx *zstd, struct braid_block *head, const void *raw, size_t raw_bytes, uint8_t *out)
+static size_t pack(ZSTD_CCtx *zstd, struct trace_dictionary *dictionary, struct braid_block *head, const void *raw,
+		   size_t raw_bytes, uint8_t *to)
 {
 	bool events = head->kind == BRAID_BLOCK_EVENTS || head->kind == BRAID_BLOCK_SAMPLES;
 	int level = events ? TRACE_EVENTS_ZSTD_LEVEL : TRACE_DEFS_ZSTD_LEVEL;
+	size_t room = ZSTD_COMPRESSBOUND(raw_bytes);
+	const ZSTD_CDict *by = head->kind == BRAID_BLOCK_DEFS && dictionary ? dictionary_serve(dictionary) : NULL;
+
+	if (!by)
+		return ZSTD_compressCCtx(zstd, to, room, raw, raw_bytes, level);
+	head->dictionary = dictionary->block;
+	return ZSTD_compress_usingCDict(zstd, to, room, raw, raw_bytes, by);
+}
+
+long trace_block_pack(ZSTD_CCtx *zstd, struct trace_dictionary *dictionary, struct braid_block *head, const void *raw,
+		      size_t raw_bytes, uint8_t *out)
+{
 	size_t stored;
 
 	if (raw_bytes > BRAID_BLOCK_RAW_MAX)
 		return -EINVAL;
-	stored = ZSTD_compressCCtx(zstd, out + sizeof(*head), ZSTD_COMPRESSBOUND(raw_bytes), raw, raw_bytes, level);
+	stored = pack(zstd, dictionary, head, raw, raw_bytes, out + sizeof(*head));
 	if (ZSTD_isError(stored))
 		return ZSTD_getErrorCode(stored) == ZSTD_error_memory_allocation ? -ENOMEM : -EIO;
 	stored = pad(out + sizeof(*head), stored, stored_least(raw_bytes));
@@ -63,6 +78,8 @@ long trace_block_pack(ZSTD_CCtx *zstd, struct braid_block *head, const void *raw
 	memcpy(out, head, sizeof(*head));
 	head->checksum = block_sum(out, sizeof(*head) + stored);
 	memcpy(out + offsetof(struct braid_block, checksum), &head->checksum, sizeof(head->checksum));
+	if (dictionary && dictionary_fits(head))
+		dictionary_prepare(dictionary, head, raw);
 	return (long)(sizeof(*head) + stored);
 }
 
@@ -85,12 +102,19 @@ int trace_block_check(uint8_t *block)
 	return 0;
 }
 
-int trace_block_unpack(ZSTD_DCtx *zstd, const uint8_t *block, uint8_t *raw)
+int trace_block_unpack(ZSTD_DCtx *zstd, const struct trace_dictionary *dictionary, const uint8_t *block, uint8_t *raw)
 {
+	const uint8_t *stored = block + sizeof(struct braid_block);
 	struct braid_block head;
+	bool is_based;
 	size_t got;
 
 	memcpy(&head, block, sizeof(head));
-	got = ZSTD_decompressDCtx(zstd, raw, head.raw_bytes, block + sizeof(head), head.stored_bytes);
+	is_based = head.kind == BRAID_BLOCK_DEFS && head.dictionary;
+	if (is_based && (!dictionary || dictionary->block != head.dictionary))
+		return -EBADMSG;
+	got = is_based ? ZSTD_decompress_usingDict(zstd, raw, head.raw_bytes, stored, head.stored_bytes,
+						   dictionary->raw.at, dictionary->raw.count)
+		       : ZSTD_decompressDCtx(zstd, raw, head.raw_bytes, stored, head.stored_bytes);
 	return ZSTD_isError(got) || got != head.raw_bytes ? -EBADMSG : 0;
 }

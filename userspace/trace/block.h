@@ -20,11 +20,14 @@
 #define TRACE_DEFS_ZSTD_LEVEL 6
 #define TRACE_EVENTS_ZSTD_LEVEL 1
 
+struct trace_dictionary;
+
 /*
  * Packs `raw` into a block in `out` (TRACE_BLOCK_BOUND(raw_bytes) bytes). Kind, schema, sequence and times come from `head`, whose
- * other fields are set. Returns the block's size or a negative errno.
+ * other fields are set. A dictionary, unless NULL, serves blocks of definitions. Returns the block's size or a negative errno.
  */
-long trace_block_pack(ZSTD_CCtx *zstd, struct braid_block *head, const void *raw, size_t raw_bytes, uint8_t *out);
+long trace_block_pack(ZSTD_CCtx *zstd, struct trace_dictionary *dictionary, struct braid_block *head, const void *raw,
+		      size_t raw_bytes, uint8_t *out);
 
 /* Checks the header without its payload: 0 or -EBADMSG. Does not check the version. */
 int trace_block_check_head(const struct braid_block *head);
@@ -32,7 +35,7 @@ int trace_block_check_head(const struct braid_block *head);
 /* Checks a whole block's checksum; the block is unchanged afterwards. 0 or -EBADMSG. */
 int trace_block_check(uint8_t *block);
 
-/* Unpacks a checked block into `raw` (BRAID_BLOCK_RAW_MAX bytes): exactly the header's raw_bytes, or -EBADMSG. */
-int trace_block_unpack(ZSTD_DCtx *zstd, const uint8_t *block, uint8_t *raw);
+/* Unpacks a checked block into `raw`: exactly the header's raw_bytes, or -EBADMSG. `dictionary` may be NULL. */
+int trace_block_unpack(ZSTD_DCtx *zstd, const struct trace_dictionary *dictionary, const uint8_t *block, uint8_t *raw);
 
 #endif

@@ -409,7 +409,7 @@ bool trace_line_is_frequent(uint32_t kind, const char *line, size_t len)
 {
 	static const char *const lines[TRACE_KINDS] = {
 		[TRACE_NODE] = "13 node frame:n node:n parent:b",
-		[TRACE_SAMPLE] = "32 sample time_ns:t thread:n cpu:n node:d weight:d vthread:u event:u span:u text:str",
+		[TRACE_SAMPLE] = "32 sample thread:n cpu:n node:d time_ns:t weight:d vthread:u event:u span:u text:str",
 	};
 
 	return kind < TRACE_KINDS && lines[kind] && strlen(lines[kind]) == len && memcmp(lines[kind], line, len) == 0;
@@ -449,16 +449,16 @@ static bool decode_sample(struct trace_delta *delta, const uint8_t *p, const uin
 
 	if (!take_codes(p, end, codes, 8))
 		return false;
-	thread = last[1] + zigzag_decode(codes[1]) + 1;
-	cpu = last[2] + zigzag_decode(codes[2]) + 1;
-	node = last[3] + zigzag_decode(codes[3]);
+	thread = last[0] + zigzag_decode(codes[0]) + 1;
+	cpu = last[1] + zigzag_decode(codes[1]) + 1;
+	node = last[2] + zigzag_decode(codes[2]);
 	if ((thread | cpu | node | codes[5] | codes[6] | codes[7]) > UINT32_MAX)
 		return false;
-	last[1] = thread;
-	last[2] = cpu;
-	last[3] = node;
+	last[0] = thread;
+	last[1] = cpu;
+	last[2] = node;
+	delta->time_ns += zigzag_decode(codes[3]);
 	last[4] += zigzag_decode(codes[4]);
-	delta->time_ns += zigzag_decode(codes[0]);
 	*sample = (struct trace_sample){.time_ns = delta->time_ns,
 					.thread = (uint32_t)thread,
 					.cpu = (uint32_t)cpu,

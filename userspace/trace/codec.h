@@ -125,7 +125,7 @@ int trace_rec_decode(const struct trace_schema *schema, struct trace_delta *delt
 /* ---- print.c ---- */
 
 /*
- * Prints one line: kind field=value ...; strings are quoted, and bytes that could control a terminal are escaped. 0 or
+ * Prints one line: kind field=value ..., in the order of record.h; strings are quoted, and bytes that could control a terminal are escaped. 0 or
  * -errno.
  */
 int trace_rec_print(FILE *out, const struct trace_rec *rec);

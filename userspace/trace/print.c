@@ -76,6 +76,20 @@ static void print_number(FILE *out, const struct trace_field *f, const struct tr
 	fprintf(out, f->hex ? "0x%" PRIx64 : "%" PRIu64, wide);
 }
 
+/* The field behind `last` in the record's struct; NULL: there is none. */
+static const struct trace_field *field_behind(const struct trace_layout *l, const struct trace_field *last)
+{
+	const struct trace_field *next = NULL;
+
+	for (unsigned i = 0; i < l->count; i++) {
+		const struct trace_field *f = &l->fields[i];
+
+		if ((!last || f->offset > last->offset) && (!next || f->offset < next->offset))
+			next = f;
+	}
+	return next;
+}
+
 int trace_rec_print(FILE *out, const struct trace_rec *rec)
 {
 	const struct trace_layout *l = trace_layout(rec->kind);
@@ -83,8 +97,7 @@ int trace_rec_print(FILE *out, const struct trace_rec *rec)
 	if (!l)
 		return -EINVAL;
 	fputs(l->name, out);
-	for (unsigned i = 0; i < l->count; i++) {
-		const struct trace_field *f = &l->fields[i];
+	for (const struct trace_field *f = NULL; (f = field_behind(l, f));) {
 		struct trace_str s;
 
 		fprintf(out, " %s=", f->name);

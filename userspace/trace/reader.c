@@ -14,6 +14,7 @@
 
 #include "block.h"
 #include "codec.h"
+#include "dictionary.h"
 #include "lane.h"
 #include "source.h"
 #include "spool.h"
@@ -39,6 +40,7 @@ struct trace_reader {
 	uint64_t left_from_ns, left_to_ns; /* of blocks that were left out */
 	struct trace_damage damage;
 	ZSTD_DCtx *zstd;
+	struct trace_dictionary dictionary;
 	VEC(uint8_t) block; /* its bytes; or those that are searched */
 	struct lane lane;
 	struct lane samples;		   /* that were written together with the events in `lane` */
@@ -84,12 +86,17 @@ static int magic_search(struct trace_reader *r, uint64_t pos, uint64_t limit, ui
 	return 0;
 }
 
+static bool is_known(const struct braid_block *head)
+{
+	return head->version >= 1 && head->version <= BRAID_TRACE_VERSION;
+}
+
 /* Whether nothing in the block is wanted. */
 static bool is_left_out(const struct trace_reader *r, const struct braid_block *head)
 {
 	bool outside = head->time_max_ns < r->from_ns || head->time_min_ns > r->to_ns;
 
-	if (r->bounds == BOUNDS_NONE || head->version != BRAID_TRACE_VERSION)
+	if (r->bounds == BOUNDS_NONE || !is_known(head))
 		return false;
 	if (head->kind == BRAID_BLOCK_SAMPLES)
 		return outside;
@@ -128,7 +135,7 @@ static int block_read(struct trace_reader *r, struct braid_block *head)
 		return BLOCK_CUT;
 	if (trace_block_check(r->block.at))
 		return BLOCK_BAD;
-	return head->version == BRAID_TRACE_VERSION ? BLOCK_GOOD : BLOCK_NEWER;
+	return is_known(head) ? BLOCK_GOOD : BLOCK_NEWER;
 }
 
 /* ---- blocks ---- */
@@ -202,6 +209,8 @@ static void block_pass(struct trace_reader *r, const struct braid_block *head)
 
 static void block_note_times(struct trace_reader *r, const struct braid_block *head)
 {
+	if (head->kind == BRAID_BLOCK_DEFS)
+		return;
 	if (!r->left_from_ns || head->time_min_ns < r->left_from_ns)
 		r->left_from_ns = head->time_min_ns;
 	if (head->time_max_ns > r->left_to_ns)
@@ -217,10 +226,13 @@ static int block_use(struct trace_reader *r, const struct braid_block *head, str
 
 	if (!raw)
 		return -ENOMEM;
-	if (trace_block_unpack(r->zstd, r->block.at, raw) || (is_records && head->schema != r->schema->id)) {
+	if (trace_block_unpack(r->zstd, &r->dictionary, r->block.at, raw) ||
+	    (is_records && head->schema != r->schema->id)) {
 		block_leave_out(r, head);
 		return 0;
 	}
+	if (dictionary_fits(head) && dictionary_keep(&r->dictionary, head, raw))
+		return -ENOMEM;
 	if (head->kind == BRAID_BLOCK_SCHEMA)
 		return schema_load(r, head);
 	if (head->kind == BRAID_BLOCK_INDEX)
@@ -541,6 +553,7 @@ void trace_reader_close(struct trace_reader *r)
 		return;
 	trace_source_close(&r->source);
 	ZSTD_freeDCtx(r->zstd);
+	dictionary_free(&r->dictionary);
 	free(r->block.at);
 	free(r->other);
 	lane_free(&r->lane);

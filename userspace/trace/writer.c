@@ -13,6 +13,7 @@
 
 #include "block.h"
 #include "codec.h"
+#include "dictionary.h"
 #include "output.h"
 #include "util/varint.h"
 #include "util/vec.h"
@@ -58,6 +59,7 @@ struct trace_writer {
 	uint32_t waiting;	/* samples that are not in the file yet */
 	uint64_t written;	/* samples that are */
 	ZSTD_CCtx *zstd;
+	struct trace_dictionary dictionary;
 	VEC(uint8_t) block;
 	VEC(struct place) places;
 	trace_tap_fn tap;
@@ -70,15 +72,19 @@ static int place_add(struct trace_writer *w, const struct braid_block *head)
 {
 	return VEC_PUSH(&w->places, (struct place){
 					    .offset = w->bytes,
-					    .time_min_ns = head->time_min_ns,
+					    .time_min_ns = head->kind == BRAID_BLOCK_DEFS ? 0 : head->time_min_ns,
 					    .time_max_ns = head->time_max_ns,
 					    .kind = head->kind,
 				    });
 }
 
-/* Removes an incomplete block. When this fails, too, readers see a file that ends inside a block. */
+/*
+ * Removes an incomplete block, and perhaps the one that has the dictionary. When this fails, too, readers see a file that
+ * ends inside a block.
+ */
 static void file_cut(struct trace_writer *w)
 {
+	dictionary_forget(&w->dictionary);
 	trace_output_cut(&w->out, w->bytes);
 }
 
@@ -91,7 +97,7 @@ static int block_write(struct trace_writer *w, struct braid_block *head, const v
 	head->sequence = w->sequence;
 	if (VEC_RESERVE(&w->block, TRACE_BLOCK_BOUND(raw_bytes)))
 		return -ENOMEM;
-	packed = trace_block_pack(w->zstd, head, raw, raw_bytes, w->block.at);
+	packed = trace_block_pack(w->zstd, &w->dictionary, head, raw, raw_bytes, w->block.at);
 	if (packed < 0)
 		return (int)packed;
 	err = place_add(w, head);
@@ -222,6 +228,7 @@ static void writer_free(struct trace_writer *w)
 	if (!w)
 		return;
 	ZSTD_freeCCtx(w->zstd);
+	dictionary_free(&w->dictionary);
 	free(w->defs.raw.at);
 	free(w->events.raw.at);
 	free(w->samples.raw.at);

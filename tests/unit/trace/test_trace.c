@@ -49,7 +49,7 @@ static const struct {
 	{{.kind = TRACE_FRAME, .frame = {4, 15, 1, 1, 0xffffffff81000000, 2, 9, 8, 2, scopes}},
 	 "frame frame=4 kind=15 process=1 exact=1 address=0xffffffff81000000 module=2 symbol=9 code=8 "
 	 "scopes=[70000:12,3:-1]"},
-	{{.kind = TRACE_NODE, .node = {.node = 3, .parent = 2, .frame = 4}}, "node frame=4 node=3 parent=2"},
+	{{.kind = TRACE_NODE, .node = {.node = 3, .parent = 2, .frame = 4}}, "node node=3 parent=2 frame=4"},
 	{{.kind = TRACE_PLACE, .place = {3, S("_Z1fv"), S("src/f.cc")}},
 	 "place place=3 name=\"_Z1fv\" file=\"src/f.cc\""},
 	{{.kind = TRACE_VTHREAD, .vthread = {9, 1, 5000000000, S("v1")}},
@@ -380,7 +380,7 @@ START_TEST(index_lists_all_blocks)
 	n = blocks_of(bytes, len, blocks, 16);
 	ck_assert_uint_eq(n, 8);
 	ck_assert_uint_eq(blocks[7].head.kind, BRAID_BLOCK_INDEX);
-	ck_assert_int_eq(trace_block_unpack(zstd, bytes + blocks[7].offset, raw), 0);
+	ck_assert_int_eq(trace_block_unpack(zstd, NULL, bytes + blocks[7].offset, raw), 0);
 	p = raw;
 	end = raw + blocks[7].head.raw_bytes;
 	for (unsigned i = 0; i < 7; i++) {

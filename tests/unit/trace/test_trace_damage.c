@@ -262,12 +262,12 @@ START_TEST(bomb)
 	ck_assert(raw && back && block && packer && unpacker);
 	memset(raw, 0x80, BRAID_BLOCK_RAW_MAX);
 	for (size_t size = 1; size <= BRAID_BLOCK_RAW_MAX; size += size < 8192 ? 511 : 104729) {
-		long bytes = trace_block_pack(packer, &head, raw, size, block);
+		long bytes = trace_block_pack(packer, NULL, &head, raw, size, block);
 
 		ck_assert_int_gt(bytes, 0);
 		ck_assert_int_eq(trace_block_check(block), 0);
 		ck_assert_uint_le(size, BRAID_BLOCK_RAW_FREE + (size_t)bytes * BRAID_BLOCK_RATIO_MAX);
-		ck_assert_int_eq(trace_block_unpack(unpacker, block, back), 0);
+		ck_assert_int_eq(trace_block_unpack(unpacker, NULL, block, back), 0);
 		ck_assert_mem_eq(raw, back, size);
 	}
 	head.raw_bytes = BRAID_BLOCK_RAW_MAX;
@@ -294,7 +294,7 @@ START_TEST(newer_version)
 	struct fixture_text got;
 
 	small_make(&s);
-	s.bytes[8] = 2;
+	s.bytes[8] = BRAID_TRACE_VERSION + 1;
 	fixture_store(s.path, s.bytes, s.len);
 	/* Not a newer version, but a damaged header. */
 	ck_assert_int_eq(open_of(s.path, &why), 0);
@@ -302,10 +302,10 @@ START_TEST(newer_version)
 	fixture_store(s.path, s.bytes, s.len);
 	ck_assert_int_eq(open_of(s.path, &why), -EPROTONOSUPPORT);
 	ck_assert_ptr_nonnull(strstr(why, "newer version"));
-	s.bytes[8] = 1;
+	s.bytes[8] = BRAID_TRACE_VERSION;
 	checksum_set(s.bytes, s.ends[0]);
 	/* A newer block in the middle is skipped. */
-	s.bytes[s.ends[0] + 8] = 2;
+	s.bytes[s.ends[0] + 8] = BRAID_TRACE_VERSION + 1;
 	checksum_set(s.bytes + s.ends[0], s.ends[1] - s.ends[0]);
 	fixture_store(s.path, s.bytes, s.len);
 	ck_assert_int_eq(fixture_read(s.path, &got), 0);
@@ -313,7 +313,7 @@ START_TEST(newer_version)
 	ck_assert_uint_eq(got.records, small_records_without(&s, 1));
 	free(got.text);
 	/* An unknown kind of block is skipped and is no damage. */
-	s.bytes[s.ends[0] + 8] = 1;
+	s.bytes[s.ends[0] + 8] = BRAID_TRACE_VERSION;
 	s.bytes[s.ends[0] + 12] = 77;
 	checksum_set(s.bytes + s.ends[0], s.ends[1] - s.ends[0]);
 	fixture_store(s.path, s.bytes, s.len);
@@ -321,6 +321,28 @@ START_TEST(newer_version)
 	ck_assert_uint_eq(got.damage.bad_blocks, 0);
 	ck_assert_uint_eq(got.records, small_records_without(&s, 1));
 	free(got.text);
+	small_free(&s);
+}
+END_TEST
+
+/* Version 1 has no dictionaries, and nothing else differs. */
+START_TEST(older_version)
+{
+	struct small s;
+	struct fixture_text now, then;
+
+	small_make(&s);
+	ck_assert_int_eq(fixture_read(s.path, &now), 0);
+	for (size_t i = 0, at = 0; i < SMALL_BLOCKS; at = s.ends[i++]) {
+		s.bytes[at + 8] = 1;
+		checksum_set(s.bytes + at, s.ends[i] - at);
+	}
+	fixture_store(s.path, s.bytes, s.len);
+	ck_assert_int_eq(fixture_read(s.path, &then), 0);
+	ck_assert(!trace_is_damaged(&then.damage));
+	ck_assert_str_eq(then.text, now.text);
+	free(now.text);
+	free(then.text);
 	small_free(&s);
 }
 END_TEST
@@ -385,12 +407,12 @@ static const struct forged forged[] = {
 	{"array with a cut pair", {TRACE_LINES, 4, 2, 1, 2, 0x80}, 6, 1, 0},
 	{"negative line", {TRACE_LINES, 4, 2, 1, 2, 1}, 6, 1, 0},
 	{"byte code index of 33 bits",
-	 {0x80 | 15 << 2 | 2, 0, 0, 0, 0, 0, 0, 0, 0, 1, 5, 128, 128, 128, 128, 32},
+	 {0x80 | 15 << 2 | 2, 0, 0, 0, 0, 0, 0, 0, 1, 5, 128, 128, 128, 128, 32, 0},
 	 16,
 	 1,
 	 0},
-	{"method of 33 bits", {0x80 | 15 << 2 | 2, 0, 0, 0, 0, 0, 0, 0, 0, 1, 128, 128, 128, 128, 16, 2}, 16, 1, 0},
-	{"thread of 33 bits", {0x80 | 6 << 2, 2, 128, 128, 128, 128, 32}, 7, 1, 0},
+	{"method of 33 bits", {0x80 | 15 << 2 | 2, 0, 0, 0, 0, 0, 0, 0, 1, 128, 128, 128, 128, 16, 2, 0}, 16, 1, 0},
+	{"thread of 33 bits", {0x80 | 5 << 2, 128, 128, 128, 128, 32}, 6, 1, 0},
 	{"an event among definitions", {0x80 | 1 << 2 | 3, 0, 33, 1, 1}, 2, 0, 0},
 	{"id below zero", {TRACE_MODULE, 1, 3}, 3, 1, 0},
 	{"kind 0", {0, 2, 1, 1}, 4, 0, 1},
@@ -478,6 +500,7 @@ Suite *test_trace_damage(void)
 	tcase_add_test(tc, block_left_out);
 	tcase_add_test(tc, foreign_files);
 	tcase_add_test(tc, newer_version);
+	tcase_add_test(tc, older_version);
 	tcase_add_test(tc, bomb);
 	tcase_add_test(tc, forged_sizes);
 	tcase_add_loop_test(tc, forged_records, 0, sizeof(forged) / sizeof(forged[0]));
