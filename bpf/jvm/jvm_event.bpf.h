@@ -100,13 +100,30 @@ struct ring_shares {
 	struct braid_ring_share *own, *all;
 };
 
-static __always_inline bool shares_of(const struct braid_process *p, __u32 tgid, __u64 read, struct ring_shares *s)
+/* Whose they are. */
+struct share_owner {
+	__u32 slot; /* BRAID_MAX_JVMS: none */
+	__u32 user;
+	__u32 tgid;
+};
+
+static __always_inline struct share_owner process_owner(const struct braid_process *p, __u32 tgid)
 {
-	struct braid_user_share *user = user_share(process_user(p));
-	__u32 slot = process_slot(p);
+	return (struct share_owner){.slot = process_slot(p), .user = process_user(p), .tgid = tgid};
+}
+
+static __always_inline struct share_owner owner_of(__u32 tgid)
+{
+	return process_owner(bpf_map_lookup_elem(&processes, &tgid), tgid);
+}
+
+static __always_inline bool shares_of(const struct share_owner *o, __u64 read, struct ring_shares *s)
+{
+	struct braid_user_share *user = user_share(o->user);
+	__u32 slot = o->slot;
 	struct braid_request_share *a = slot < BRAID_MAX_JVMS ? bpf_map_lookup_elem(&request_shares, &slot) : NULL;
 
-	s->own = a ? &a->ring : share_of_stray(tgid, read);
+	s->own = a ? &a->ring : share_of_stray(o->tgid, read);
 	s->all = user ? &user->ring : NULL;
 	return s->own && s->all;
 }
@@ -153,17 +170,14 @@ static __always_inline void share_renew(struct braid_ring_share *r, __u64 read, 
 	}
 }
 
-/*
- * False when the share of the process, or of its user, is full. Otherwise `bytes` are taken from both. `p` is the entry of
- * the process, or NULL.
- */
-static __always_inline bool events_take(const struct braid_process *p, __u32 tgid, __u32 bytes)
+/* False when the share of the process, or of its user, is full. Otherwise `bytes` are taken from both. */
+static __always_inline bool events_take(const struct share_owner *o, __u32 bytes)
 {
 	__u64 read = bpf_ringbuf_query(&events, BPF_RB_CONS_POS), written = bpf_ringbuf_query(&events, BPF_RB_PROD_POS);
 	__u64 half = events_bytes / 2, used = written - read;
 	struct ring_shares s;
 
-	if (!shares_of(p, tgid, read, &s))
+	if (!shares_of(o, read, &s))
 		return false;
 	share_renew(s.own, read, written);
 	share_renew(s.all, read, written);
@@ -176,7 +190,9 @@ static __always_inline bool events_take(const struct braid_process *p, __u32 tgi
 
 static __noinline bool events_room(__u32 tgid)
 {
-	return events_take(bpf_map_lookup_elem(&processes, &tgid), tgid, 0);
+	const struct share_owner o = owner_of(tgid);
+
+	return events_take(&o, 0);
 }
 
 /* The same, and counts the loss. Called before a stack is taken for the event. */
@@ -191,7 +207,9 @@ __noinline bool jvm_event_room(__u32 tgid, __u32 kind)
 /* The same, and takes the bytes of the event, which is known to be sent now. */
 __noinline bool jvm_event_take(__u32 tgid, __u32 kind, __u32 bytes)
 {
-	if (events_take(bpf_map_lookup_elem(&processes, &tgid), tgid, bytes))
+	const struct share_owner o = owner_of(tgid);
+
+	if (events_take(&o, bytes))
 		return true;
 	jvm_event_lost(tgid, kind);
 	return false;
@@ -200,9 +218,10 @@ __noinline bool jvm_event_take(__u32 tgid, __u32 kind, __u32 bytes)
 /* Takes the bytes of what is sent without such an event, or with too few. */
 __noinline int jvm_event_charge(__u32 tgid, __u32 bytes)
 {
+	const struct share_owner o = owner_of(tgid);
 	struct ring_shares s;
 
-	if (shares_of(bpf_map_lookup_elem(&processes, &tgid), tgid, bpf_ringbuf_query(&events, BPF_RB_CONS_POS), &s))
+	if (shares_of(&o, bpf_ringbuf_query(&events, BPF_RB_CONS_POS), &s))
 		shares_charge(&s, bytes);
 	return 0;
 }
@@ -213,14 +232,12 @@ struct jvm_event_of {
 	__u64 time_ns;
 };
 
-/* Begins an event of a thread at a time; see jvm_event_begin(). `size` is a constant. */
-static __always_inline void *jvm_event_begin_of(const struct jvm_event_of *of, const struct braid_stack_ref *ref,
-						__u32 size)
+/* jvm_event_begin_of() when its bytes have been taken. */
+static __always_inline void *jvm_event_begin_taken(const struct jvm_event_of *of, const struct braid_stack_ref *ref,
+						   __u32 size)
 {
 	struct braid_event_jvm_event *e;
 
-	if (!jvm_event_take(of->tgid, of->kind, size + ref->bytes))
-		return NULL;
 	e = bpf_ringbuf_reserve(&events, size, 0);
 	if (!e) {
 		jvm_event_lost(of->tgid, of->kind);
@@ -238,6 +255,13 @@ static __always_inline void *jvm_event_begin_of(const struct jvm_event_of *of, c
 	e->generation = ref->generation;
 	e->event.kind = of->kind;
 	return e;
+}
+
+/* Begins an event of a thread at a time; see jvm_event_begin(). `size` is a constant. */
+static __always_inline void *jvm_event_begin_of(const struct jvm_event_of *of, const struct braid_stack_ref *ref,
+						__u32 size)
+{
+	return jvm_event_take(of->tgid, of->kind, size + ref->bytes) ? jvm_event_begin_taken(of, ref, size) : NULL;
 }
 
 /* jvm_event_begin() of a larger event that begins like this one; `size` is a constant. */

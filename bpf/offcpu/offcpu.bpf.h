@@ -55,46 +55,6 @@ static __always_inline bool offcpu_asks_queue(const struct braid_thread_time *t)
 	return queues_noted && stacks_at_start && t->started && t->waker_min_ns == NEVER;
 }
 
-/*
- * Takes a stack that is not available later. `room`: the event is known to have room. Returns true if it ends early
- * and would not a moment later. The walk needs most of the 512 bytes of stack that older kernels give.
- */
-static __always_inline bool offcpu_switch_stack(struct braid_thread_time *t, const struct braid_process *p,
-						struct task_struct *task, struct pt_regs *entry, bool room)
-{
-	bool adds = t->pending.start_ns && t->pending.selected && sums_wanted(t, &t->pending), early = false;
-
-	room = room || adds || jvm_event_room(t->pid, BRAID_JVM_OFFCPU);
-	t->start = (struct braid_stack_ref){0};
-	if (room && task->mm) /* an ending thread has no user stack any more */
-		early = offcpu_stack(p, task, entry, REUSE_SLEEPER, &t->start);
-	if (!t->pending.start_ns)
-		return early;
-	if (adds && !stack_is_passing(&t->start))
-		offcpu_sum_pending(t, &t->start);
-	else if (room && t->pending.selected)
-		offcpu_emit_pending(t, &t->start);
-	else
-		offcpu_count_pending(t);
-	return early;
-}
-
-/* Sets the limits of the interval that begins. Returns true if its stack is to be taken. */
-static __always_inline bool offcpu_start(struct braid_thread_time *t, const struct braid_process *p, __u64 now)
-{
-	const struct braid_offcpu_limits *l = limits_of(p);
-
-	if (!l || l->min_ns == NEVER)
-		return false;
-	if (!sums_expected(t, now) && !events_take(p, t->pid, 0)) {
-		jvm_event_lost(t->pid, BRAID_JVM_OFFCPU);
-		return false;
-	}
-	t->min_ns = l->min_ns;
-	t->waker_min_ns = offcpu_sums == BRAID_SUMS_ALWAYS ? NEVER : l->waker_min_ns;
-	return true;
-}
-
 static __always_inline void offcpu_start_in_part(struct braid_thread_time *t)
 {
 	struct braid_offcpu_counts *c = counts_get();
@@ -102,6 +62,57 @@ static __always_inline void offcpu_start_in_part(struct braid_thread_time *t)
 	t->started = STARTED_IN_PART;
 	if (c)
 		__sync_fetch_and_add(&c->in_part, 1);
+}
+
+/* Whether the interval that begins will have room; otherwise it is only counted. */
+static __always_inline bool offcpu_start_room(struct braid_thread_time *t, __u64 now)
+{
+	if (sums_expected(t, now) || jvm_event_room(t->pid, BRAID_JVM_OFFCPU))
+		return true;
+	t->min_ns = t->waker_min_ns = NEVER;
+	return false;
+}
+
+/*
+ * Takes a stack that is not available later: `starts` for the interval that begins, `walks` for others. The walk needs most
+ * of the 512 bytes of stack that older kernels give.
+ */
+static __always_inline void offcpu_switch_stack(struct braid_thread_time *t, const struct braid_process *p,
+						struct task_struct *task, struct pt_regs *entry, bool starts,
+						bool walks, __u64 now)
+{
+	bool adds = t->pending.start_ns && t->pending.selected && sums_wanted(t, &t->pending), room = true;
+	__u32 key = 0;
+
+	t->start = (struct braid_stack_ref){0};
+	if (task->mm) /* an ending thread has no user stack any more */
+		key = offcpu_stack_again(p, task, entry, REUSE_SLEEPER, &t->start);
+	if (key != STACK_REUSED) {
+		starts = starts && offcpu_start_room(t, now);
+		room = starts || adds || (walks && jvm_event_room(t->pid, BRAID_JVM_OFFCPU));
+		if (room && task->mm && offcpu_stack_walk(p, task, key, &t->start) && starts)
+			offcpu_start_in_part(t);
+	}
+	if (!t->pending.start_ns)
+		return;
+	if (adds && !stack_is_passing(&t->start))
+		offcpu_sum_pending(t, &t->start);
+	else if (room && t->pending.selected)
+		offcpu_emit_pending(t, &t->start);
+	else
+		offcpu_count_pending(t);
+}
+
+/* Sets the limits of the interval that begins. Returns true if its stack is to be taken. */
+static __always_inline bool offcpu_start(struct braid_thread_time *t, const struct braid_process *p)
+{
+	const struct braid_offcpu_limits *l = limits_of(p);
+
+	if (!l || l->min_ns == NEVER)
+		return false;
+	t->min_ns = l->min_ns;
+	t->waker_min_ns = offcpu_sums == BRAID_SUMS_ALWAYS ? NEVER : l->waker_min_ns;
+	return true;
 }
 
 /*
@@ -371,9 +382,9 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 place, __
 	}
 	if (starts || walks) {
 		p = bpf_map_lookup_elem(&processes, &tgid);
-		starts = starts && offcpu_start(t, p, now);
-		if ((starts || walks) && offcpu_switch_stack(t, p, task, entry, starts) && starts)
-			offcpu_start_in_part(t);
+		starts = starts && offcpu_start(t, p);
+		if (starts || walks)
+			offcpu_switch_stack(t, p, task, entry, starts, walks, now);
 	}
 	barrier(); /* the waker reads the limits only after this */
 	t->now.start_ns = now;

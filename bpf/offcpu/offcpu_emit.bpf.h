@@ -29,14 +29,33 @@ static __always_inline bool offcpu_is_park(const struct braid_interval *i, const
 	return l->park_min_ns != NEVER && ns >= l->park_min_ns && (i->flags & BRAID_OFFCPU_SYSCALL) == NR_FUTEX;
 }
 
+/*
+ * Takes the bytes of an event from the shares in which the thread's entry counts, too. A global function: the verifier
+ * checks it once.
+ */
+__noinline int offcpu_take(const struct braid_thread_time *t, __u32 bytes)
+{
+	struct share_owner o;
+
+	if (!t)
+		return 0;
+	o = (struct share_owner){.slot = t->slot, .user = t->user, .tgid = t->pid};
+	if (events_take(&o, bytes))
+		return 1;
+	jvm_event_lost(t->pid, BRAID_JVM_OFFCPU);
+	return 0;
+}
+
 /* NULL: no room, and the interval is to be counted. */
 static __always_inline struct braid_event_jvm_event *offcpu_begin(const struct braid_thread_time *t, __u32 tid,
 								  const struct braid_interval *i,
 								  const struct braid_stack_ref *ref, __u64 now)
 {
 	const struct jvm_event_of of = {.tgid = t->pid, .tid = tid, .kind = BRAID_JVM_OFFCPU, .time_ns = now};
-	struct braid_event_jvm_event *e = jvm_event_begin_of(&of, ref, sizeof(*e));
+	struct braid_event_jvm_event *e = NULL;
 
+	if (offcpu_take(t, sizeof(*e) + ref->bytes))
+		e = jvm_event_begin_taken(&of, ref, sizeof(*e));
 	if (!e)
 		return NULL;
 	/* The collector knows the exec before the kernel reports it to on_thread_exec. The stack may be the next one's. */
@@ -61,22 +80,37 @@ static __always_inline struct braid_event_jvm_event *offcpu_begin(const struct b
 }
 
 /*
- * Takes the stack of the current thread `task`, which entered the kernel with `entry`. Returns true if it ends early and
- * would not a moment later. The walk is large code: each program contains it once.
+ * Takes the stack of the current thread `task`, which entered the kernel with `entry`, if it is still the one of last time.
+ * Returns STACK_REUSED, or the key for offcpu_stack_walk().
  */
-static __always_inline bool offcpu_stack(const struct braid_process *p, struct task_struct *task, struct pt_regs *entry,
-					 enum reuse_kind kind, struct braid_stack_ref *ref)
+static __always_inline __u32 offcpu_stack_again(const struct braid_process *p, struct task_struct *task,
+						struct pt_regs *entry, enum reuse_kind kind,
+						struct braid_stack_ref *ref)
 {
-	__u32 key = stack_reuse(p, task, entry, reuse_key(task, entry, thread_place(task->pid), kind), ref);
-	struct sample *s;
+	return stack_reuse(p, task, entry, reuse_key(task, entry, thread_place(task->pid), kind), ref);
+}
 
-	if (key == STACK_REUSED)
-		return false;
-	s = stack_begin(p);
+/*
+ * Returns true if the stack ends early and would not a moment later. The walk is large code: each program contains it
+ * once.
+ */
+static __always_inline bool offcpu_stack_walk(const struct braid_process *p, struct task_struct *task, __u32 key,
+					      struct braid_stack_ref *ref)
+{
+	struct sample *s = stack_begin(p);
+
 	if (!s)
 		return false;
 	reuse_begin(s->w.slot, key);
 	return stack_take(s->w.slot, stack_entry_regs(task, &s->w), ref);
+}
+
+static __always_inline bool offcpu_stack(const struct braid_process *p, struct task_struct *task, struct pt_regs *entry,
+					 enum reuse_kind kind, struct braid_stack_ref *ref)
+{
+	__u32 key = offcpu_stack_again(p, task, entry, kind, ref);
+
+	return key != STACK_REUSED && offcpu_stack_walk(p, task, key, ref);
 }
 
 static __always_inline bool offcpu_stack_now(const struct braid_process *p, enum reuse_kind kind,

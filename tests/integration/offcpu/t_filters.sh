@@ -36,8 +36,8 @@ filtered longest 'duration<20ms' "e.duration_ns < 20e6" \
 # The first ones can come before the recorder knows the program.
 filtered name 'comm~"napper-*" && state=="sleeping"' "e.thread.name.startswith('napper-') and c == 3" \
 	"all naps" "Counter(e.thread.name for e in of('offcpu')) == {'napper-short': 160, 'napper-long': 12}" \
-	"where they were" "[w for w in [Counter(f for e in of('offcpu') for f in e.stack if f in ('left', 'right', '[incomplete: no_mapping]'))]
-		if w['left'] <= 129 and w['right'] <= 43 and w.total() == 172 and w['[incomplete: no_mapping]'] < 43]"
+	"where they were" "[w for w in [Counter(f for e in of('offcpu') for f in e.stack if f in ('left', 'right', '[incomplete]'))]
+		if w['left'] <= 129 and w['right'] <= 43 and w.total() == 172 and w['[incomplete]'] < 43]"
 filtered states 'state!="pipe" && state!="runnable"' "c not in (1, 6)"
 filtered either 'comm=="napper-long"&&duration>25ms || comm=="taker"&&state~"p?pe"' \
 	"(e.thread.name == 'napper-long' and e.duration_ns > 25e6) or (e.thread.name == 'taker' and c == 6)" \
