@@ -80,6 +80,8 @@ static int find_function(int fd, const struct probe_spec *spec, uint64_t *offset
 	struct symbol function = {.name = spec->name};
 	int err = symbols_functions(fd, spec->path, &function, 1);
 
+	if (!err && !function.address)
+		err = symbols_undescribed(fd, &function);
 	if (err || !function.address) {
 		log_error("no function '%s' in %s%s%s; `nm %s` and `nm -D %s` list the names of functions", spec->name,
 			  spec->path, err ? ": " : "", err ? strerror(-err) : "", spec->path, spec->path);

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <gelf.h>
+#include <stddef.h>
 #include <string.h>
 
 #define HEADER_MAX (64UL << 20)
@@ -113,6 +114,46 @@ bool frames_begin_at(Elf *elf, uint64_t address)
 		return false;
 	i = count_before(&t, address, false);
 	return i < t.count && start_of(&t, i) == address;
+}
+
+/* Bytes of the image at an address; NULL: it has none there. */
+static const char *image_at(Elf *elf, uint64_t address, size_t size)
+{
+	Elf_Data *data = NULL;
+	size_t phnum;
+	GElf_Phdr ph;
+
+	if (elf_getphdrnum(elf, &phnum))
+		return NULL;
+	for (size_t i = 0; i < phnum && !data; i++)
+		if (gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_LOAD && address >= ph.p_vaddr &&
+		    address - ph.p_vaddr < ph.p_filesz && ph.p_filesz - (address - ph.p_vaddr) >= size &&
+		    ph.p_offset + (address - ph.p_vaddr) <= INT64_MAX)
+			data = elf_getdata_rawchunk(elf, (int64_t)(ph.p_offset + (address - ph.p_vaddr)), size,
+						    ELF_T_BYTE);
+	return data && data->d_size >= size ? data->d_buf : NULL;
+}
+
+/*
+ * An FDE is its length, the distance to its CIE, where its function begins, mostly relative to that place itself, and the
+ * function's length. One in another form covers everything.
+ */
+bool frames_cover(Elf *elf, uint64_t address)
+{
+	struct frame_table t;
+	uint64_t start, fde;
+	const char *at;
+	size_t i;
+
+	if (!frame_table_find(&t, elf) || !(i = count_before(&t, address, true)))
+		return false;
+	start = start_of(&t, i - 1);
+	fde = t.base +
+	      (uint64_t)(int64_t)word(t.entries + (i - 1) * sizeof(struct entry) + offsetof(struct entry, description));
+	at = image_at(elf, fde, 16);
+	if (!at || fde + 8 + (uint64_t)(int64_t)word(at + 8) != start)
+		return true;
+	return address - start < (uint32_t)word(at + 12);
 }
 
 bool frames_around(Elf *elf, uint64_t address, uint64_t *start, uint64_t *end)

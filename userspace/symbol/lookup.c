@@ -135,6 +135,24 @@ int symbols_functions(int fd, const char *path, struct symbol *query, size_t cou
 	return err;
 }
 
+int symbols_undescribed(int fd, struct symbol *query)
+{
+	struct symbol_query w = {.list = query, .count = 1, .missing = 1, .functions = true};
+	Elf *elf;
+	int err = elf_open(&elf, elf_of_file(fd));
+
+	query->address = 0;
+	if (!err)
+		each_of_type(elf, SHT_SYMTAB, query_match, &w);
+	if (!err && w.missing)
+		each_of_type(elf, SHT_DYNSYM, query_match, &w);
+	if (!err && query->address)
+		query->address =
+			query->size && !frames_cover(elf, query->address) ? code_offset(elf, query->address) : 0;
+	elf_end(elf);
+	return err;
+}
+
 int symbols_exported(int fd, struct symbol *query, size_t count)
 {
 	struct symbol_query w = {.list = query, .count = count, .missing = count};

@@ -52,6 +52,8 @@ int set_add_frames(struct symbol_set *set, Elf *elf);
 
 /* Whether a frame description begins at this address. */
 bool frames_begin_at(Elf *elf, uint64_t address);
+/* Whether one describes the code there, or may do so. */
+bool frames_cover(Elf *elf, uint64_t address);
 /* The start, and the latest possible end, of the description that covers this address. */
 bool frames_around(Elf *elf, uint64_t address, uint64_t *start, uint64_t *end);
 

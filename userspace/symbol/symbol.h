@@ -55,6 +55,11 @@ bool symbols_find(const struct symbols *s, uint64_t address, struct symbol *out)
 int symbols_lookup(int fd, const char *path, struct symbol *query, size_t count);
 /* The same for functions only, as file offsets: also 0 where no frame description of the file begins. */
 int symbols_functions(int fd, const char *path, struct symbol *query, size_t count);
+/*
+ * The same for one function of the file's own tables that has a size, and that no frame description covers: such as those
+ * written in assembler, and of libraries that are built without them.
+ */
+int symbols_undescribed(int fd, struct symbol *query);
 /* The same for the file's dynamic symbols only, which strip never removes. */
 int symbols_exported(int fd, struct symbol *query, size_t count);
 /* Calls back with the data whose linker names begin with `prefix`, until the callback returns false. */

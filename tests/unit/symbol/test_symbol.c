@@ -175,14 +175,28 @@ static struct symbol function_of(const char *path, const char *name)
 	return wanted;
 }
 
+static uint64_t undescribed(const char *name)
+{
+	struct symbol wanted = {.name = name};
+	int fd = open(path_in("a.so"), O_RDONLY | O_CLOEXEC);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(symbols_undescribed(fd, &wanted), 0);
+	close(fd);
+	return wanted.address;
+}
+
 START_TEST(functions)
 {
 	struct symbols *s;
 	uint64_t at;
 
-	write_text("d.s", ".data\n.globl unreal\n.type unreal,@function\nunreal: .quad 1\n.size unreal, 8\n"
-			  ".text\n.globl around, inside\n.type around,@function\n.type inside,@function\n"
-			  "around: .cfi_startproc\nmovl $0, %eax\n.set inside, .-3\nret\n.cfi_endproc\n");
+	write_text("d.s",
+		   ".data\n.globl unreal\n.type unreal,@function\nunreal: .quad 1\n.size unreal, 8\n"
+		   ".text\n.globl around, inside, bare, unsized\n.type around,@function\n.type inside,@function\n"
+		   "around: .cfi_startproc\nmovl $0, %eax\n.set inside, .-3\nret\n.cfi_endproc\n"
+		   ".size inside, 3\n.type bare,@function\n.type unsized,@function\n"
+		   "bare: nop\nret\n.size bare, 2\nunsized: ret\n");
 	program_make("a.so", "-Wl,-z,noseparate-code -x assembler d.s -x c");
 	s = symbols_of(path_in("a.so"), "");
 	at = address_of(s, "hidden");
@@ -193,6 +207,13 @@ START_TEST(functions)
 	ck_assert_uint_ne(function_of(path_in("a.so"), "around").address, 0);
 	ck_assert_uint_eq(function_of(path_in("a.so"), "inside").address, 0); /* of an instruction */
 	ck_assert_uint_eq(function_of(path_in("a.so"), "no_such_name").address, 0);
+	ck_assert_uint_eq(function_of(path_in("a.so"), "bare").address, 0); /* without a description, but: */
+	ck_assert_uint_ne(undescribed("bare"), 0);
+	ck_assert_uint_eq(undescribed("unsized"), 0);
+	ck_assert_uint_eq(undescribed("inside"), 0);
+	ck_assert_uint_eq(undescribed("around"), 0);
+	ck_assert_uint_eq(undescribed("unreal"), 0);
+	ck_assert_uint_eq(undescribed("no_such_name"), 0);
 	run("cd '%s' && objcopy --only-keep-debug a.so a.debug && strip a.so && objcopy --add-gnu-debuglink=a.debug "
 	    "a.so",
 	    directory);
