@@ -8,11 +8,12 @@
 #include "malloc/malloc.h"
 #include "timing/timing.h"
 
+/* A heap that cannot be copied is counted in the same turn, so the copy comes before the histogram. */
 static const struct kind *const kinds[] = {
-	&life_kind,	&threads_kind,	    &code_kind,	     &dump_kind,      &methods_kind, &alloc_kind,
-	&live_kind,	&monitors_kind,	    &gc_kind,	     &loads_kind,     &virtual_kind, &exceptions_kind,
-	&natives_kind,	&resource_kind,	    &mounts_kind,    &histogram_kind, &timing_kind,  &malloc_kind,
-	&jni_refs_kind, &jni_critical_kind, &heap_copy_kind,
+	&life_kind,    &threads_kind,  &code_kind,	   &dump_kind,	    &methods_kind,   &alloc_kind,
+	&live_kind,    &monitors_kind, &gc_kind,	   &loads_kind,	    &virtual_kind,   &exceptions_kind,
+	&natives_kind, &resource_kind, &mounts_kind,	   &heap_copy_kind, &histogram_kind, &timing_kind,
+	&malloc_kind,  &jni_refs_kind, &jni_critical_kind,
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))

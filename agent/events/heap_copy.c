@@ -27,6 +27,7 @@
 #include <sys/mman.h>
 
 #define ANNOUNCE_MS 100U
+#define LOOKS 3U /* a second apart: the helper goes on to look for what it does not know yet */
 #define WATCHED_AT (sizeof(struct braid_heap_roots) + (size_t)BRAID_ROOTS_MAX * sizeof(struct braid_heap_root))
 #define ROOTS_BYTES (WATCHED_AT + (size_t)BRAID_WATCHED_MAX * sizeof(struct braid_heap_watched))
 
@@ -34,6 +35,7 @@
 static struct {
 	enum braid_heap_copy wanted;
 	bool checked, taken;
+	uint32_t looks; /* for the obstacle */
 	uint64_t max_pause_ns;
 	uint64_t page_ps;
 	uint64_t watch_ns; /* before the copy is made */
@@ -108,6 +110,7 @@ static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
 
 /* Why a copy would be of no use; NULL: it would. */
 static const char *obstacle;
+static const char unknown_objects[] = "braid does not know where this JVM keeps its objects";
 
 static void flag_check(const struct vm_flag *f)
 {
@@ -126,7 +129,7 @@ static void obstacle_find(void)
 	layout_get(&layout);
 	obstacle = NULL;
 	if (!(layout.objects.flags & BRAID_OBJECTS_THREADS))
-		obstacle = "braid does not know where this JVM keeps its objects";
+		obstacle = unknown_objects;
 	flags_open(vmstructs_library(agent.vm));
 	flags_each(flag_check);
 }
@@ -225,34 +228,32 @@ static void copy_start(const struct braid_event_config *c)
 {
 	copy.wanted = c->heap_copy;
 	copy.checked = false;
+	copy.looks = 0;
 	copy.max_pause_ns = c->heap_max_pause_ns;
 	copy.page_ps = c->heap_page_ps;
 	copy.watch_ns = (uint64_t)c->heap_watch_s * 1000000000U;
 	copy.start_ns = clock_ns();
 }
 
-static bool has_obstacle(void)
-{
-	if (!copy.checked)
-		obstacle_find();
-	copy.checked = true;
-	return obstacle;
-}
-
 bool heap_copy_is_left(void)
 {
-	return copy.wanted == BRAID_HEAP_COPY_NONE || (copy.wanted == BRAID_HEAP_COPY_COUNT && has_obstacle());
+	return copy.wanted == BRAID_HEAP_COPY_NONE ||
+	       (copy.wanted == BRAID_HEAP_COPY_COUNT && copy.checked && obstacle);
 }
 
-/* A heap that cannot be copied is reported at once. */
+/* A heap that can never be copied is reported at once. */
 static bool copy_is_due(void)
 {
-	return has_obstacle() || clock_ns() - copy.start_ns >= copy.watch_ns;
+	if (!copy.checked) {
+		obstacle_find();
+		copy.checked = obstacle != unknown_objects || ++copy.looks >= LOOKS;
+	}
+	return copy.checked && (obstacle || clock_ns() - copy.start_ns >= copy.watch_ns);
 }
 
 static void copy_tick(JNIEnv *jni)
 {
-	if (!heap_copy_is_left() && !copy.taken && copy_is_due())
+	if (copy.wanted && !copy.taken && copy_is_due() && !heap_copy_is_left())
 		copy_take(jni);
 	if (copy.pid && process_copy_ended(copy.pid))
 		copy.pid = 0;

@@ -184,8 +184,11 @@ START_TEST(counts_without_a_copy)
 
 	c.heap_copy = BRAID_HEAP_COPY_COUNT;
 	begin(&r, &c, false);
-	heap_copy_kind.tick(&fake_jni);
-	histogram_kind.tick(&fake_jni);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_uint_eq(fake.ti_calls[FAKE_TI(IterateThroughHeap)], 0);
+		heap_copy_kind.tick(&fake_jni);
+		histogram_kind.tick(&fake_jni);
+	}
 	ck_assert_uint_eq(event(&r, BRAID_JVM_HEAP_ESTIMATE)->flags, BRAID_HEAP_AT_MOST);
 	ck_assert_uint_eq(fake.ti_calls[FAKE_TI(IterateThroughHeap)], 1);
 	ck_assert_uint_eq(fake.ti_calls[FAKE_TI(FollowReferences)], 0);
@@ -243,9 +246,27 @@ START_TEST(unknown_objects)
 	struct recorder r;
 
 	begin(&r, &copies, false);
-	heap_copy_kind.tick(&fake_jni);
+	for (int i = 0; i < 3; i++)
+		heap_copy_kind.tick(&fake_jni);
 	ck_assert_uint_eq(recorder_notices(&r, "does not know where this JVM keeps its objects"), 1);
 	ck_assert_uint_eq(fake.ti_calls[FAKE_TI(FollowReferences)], 0);
+	recorder_close(&r);
+}
+END_TEST
+
+/* Where objects are can become known a moment later. */
+START_TEST(known_later)
+{
+	struct recorder r;
+
+	begin(&r, &copies, false);
+	heap_copy_kind.tick(&fake_jni);
+	ck_assert_ptr_null(recorder_find(&r, BRAID_REC_JVM_EVENT));
+	layout_objects_set(&(struct braid_objects){.flags = BRAID_OBJECTS_THREADS});
+	heap_copy_kind.tick(&fake_jni);
+	event(&r, BRAID_JVM_HEAP_ESTIMATE);
+	ck_assert_uint_eq(event(&r, BRAID_JVM_HEAP_COPY)->flags, 0);
+	heap_copy_kind.stop(&fake_jni);
 	recorder_close(&r);
 }
 END_TEST
@@ -263,6 +284,7 @@ Suite *test_heap_copy(void)
 	tcase_add_test(c, estimates);
 	tcase_add_test(c, refusals);
 	tcase_add_test(c, unknown_objects);
+	tcase_add_test(c, known_later);
 	suite_add_tcase(s, c);
 	return s;
 }
