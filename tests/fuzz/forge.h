@@ -10,6 +10,8 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include <braid/trace.h>
+
 #include "trace/codec.h"
 
 #include "input.h"

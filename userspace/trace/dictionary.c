@@ -13,7 +13,8 @@
 
 bool dictionary_fits(const struct braid_block *head)
 {
-	return head->kind == BRAID_BLOCK_DEFS && !head->dictionary && head->raw_bytes <= BRAID_BLOCK_DICTIONARY_MAX;
+	return head->kind == BRAID_BLOCK_DEFS && !head->dictionary && head->raw_bytes &&
+	       head->raw_bytes <= BRAID_BLOCK_DICTIONARY_MAX;
 }
 
 int dictionary_keep(struct trace_dictionary *d, const struct braid_block *head, const uint8_t *raw)

@@ -22,7 +22,7 @@ struct trace_dictionary {
 	unsigned served;
 };
 
-/* Whether it is a block of definitions that stands alone and is small enough. */
+/* Whether it is a block of definitions that stands alone, is not empty and small enough. */
 bool dictionary_fits(const struct braid_block *head);
 
 /* Keeps what a block has when unpacked, in place of the former one. 0 or -ENOMEM. */

@@ -142,6 +142,20 @@ START_TEST(damaged_dictionary)
 }
 END_TEST
 
+/* What a forged file can have. */
+START_TEST(empty_block)
+{
+	struct fixture_file f = {0};
+	struct fixture_text got;
+
+	fixture_own_schema(&f);
+	fixture_block(&f, BRAID_BLOCK_DEFS, "", 0);
+	ck_assert_int_eq(fixture_read_file(&f, &got), 0);
+	ck_assert_uint_eq(got.damage.bad_blocks + got.damage.bad_records, 0);
+	free(got.text);
+}
+END_TEST
+
 /* A full disk: the part of the block that fits does not refer to what has been removed again. */
 START_TEST(forgotten)
 {
@@ -176,6 +190,7 @@ Suite *test_dictionary(void)
 	tcase_add_test(tc, is_not_too_large);
 	tcase_add_test(tc, is_renewed);
 	tcase_add_test(tc, damaged_dictionary);
+	tcase_add_test(tc, empty_block);
 	tcase_add_test(tc, forgotten);
 	suite_add_tcase(s, tc);
 	return s;
