@@ -118,23 +118,19 @@ static void normalize(char *name)
 		memmove(at + 8, at + 9, strlen(at + 9) + 1);
 }
 
-/* Kept per method, because a method is in many frames. */
-static uint32_t method_name(struct analysis *an, size_t row)
+static uint32_t make_method_name(struct analysis *an, const struct method_row *m)
 {
-	const struct method_row *m = table_row(&an->a->methods, row);
 	const char *class_name = strpool_get(&an->a->strings, m->class_name);
-	uint32_t *known = &an->method_names[row];
+	uint32_t name;
 	char *full;
 
-	if (*known)
-		return *known;
 	if (asprintf(&full, "%s%s%s", class_name, *class_name ? "." : "", strpool_get(&an->a->strings, m->name)) < 0)
 		return STRPOOL_FAILED;
 	if (an->filter->norm)
 		normalize(full);
-	*known = strpool_add(&an->names, full, strlen(full));
+	name = strpool_add(&an->names, full, strlen(full));
 	free(full);
-	return *known;
+	return name;
 }
 
 static int push_method(struct analysis *an, uint32_t method, int32_t bci, enum stack_kind kind)
@@ -146,7 +142,9 @@ static int push_method(struct analysis *an, uint32_t method, int32_t bci, enum s
 
 	if (!m || !m->name)
 		return push(an, "[unknown method]", kind, false, 0);
-	err = push_id(an, method_name(an, row), kind, true, m->source, line_of(a, method, bci));
+	if (!an->method_names[row]) /* a method is in many frames */
+		an->method_names[row] = make_method_name(an, m);
+	err = push_id(an, an->method_names[row], kind, true, m->source, line_of(a, method, bci));
 	if (!err) {
 		an->xframes.at[an->xframes.count - 1].method = method;
 		an->xframes.at[an->xframes.count - 1].bci = bci;

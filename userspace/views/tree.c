@@ -140,10 +140,9 @@ static uint32_t child_with(struct builder *b, uint32_t parent, uint32_t label)
 	if (b->t->nodes.at[first].label == label - 1)
 		return first;
 	at = u64map_put(&b->child_of, (uint64_t)parent << 32 | label);
-	if (!at)
-		return 0;
-	if (*at)
-		return *at;
+	child = at ? *at : 0;
+	if (!at || child)
+		return child;
 	child = add_node(b, parent, label - 1);
 	*at = child ?: UINT32_MAX; /* a zero must not stay; no one reads this after a failure */
 	if (child) {
