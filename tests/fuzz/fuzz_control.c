@@ -17,12 +17,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* A configuration's text is a list that selects the same configuration. */
 static void read_back(const struct braid_event_config *config)
 {
-	struct braid_event_config again = *config;
-	char text[4096], why[SELECTION_WHY];
+	struct braid_event_config again = *config, of_all = *config;
+	char text[EVENT_CONFIG_TEXT], why[SELECTION_WHY];
 	uint32_t named;
 
-	event_config_text(config, text, sizeof(text));
-	text[strcspn(text, " ")] = '\0';
+	memset(of_all.threads, 0, sizeof(of_all.threads));
+	event_config_text(&of_all, text, sizeof(text));
 	if (config->enabled && *text)
 		must(event_config_change(&again, CONFIG_ENABLE, text, &named, why) == 0, "its own list is refused");
 }
