@@ -370,6 +370,8 @@ static bool apply(struct jvm *j, const struct braid_rec *rec, size_t size)
 		gc_on_live(j, rec->time_ns);
 		return on_phase(j, rec, "init");
 	case BRAID_REC_VM_DEATH:
+		j->dies = true;
+		jvm_resolve_pending(j, now_ns(), false);
 		return on_phase(j, rec, "death");
 	case BRAID_REC_LOSS:
 		return on_loss(j, rec, size);

@@ -383,7 +383,7 @@ bool jvm_resolve_code(struct jvm *j, uint64_t pc, bool exact, uint32_t code_id, 
 {
 	struct code *c = code_map_find(&j->code, lookup_pc(pc, exact), code_id, time_ns);
 
-	if (!c && is_alone(j) && jvm_layout(j))
+	if (!c && (is_alone(j) || j->dies) && jvm_layout(j))
 		c = code_from_memory(j, lookup_pc(pc, exact), code_id);
 	if (!c || c->rows_missing) /* the drain may have stopped between its records */
 		return false;
@@ -405,7 +405,8 @@ static bool code_is_reported(const struct jvm *j, uint64_t time_ns, uint64_t now
 /* The code of a pending frame; NULL: not known. *lost: it never will be. */
 static struct code *pending_code(struct jvm *j, const struct pending_frame *d, uint64_t now, bool final, bool *lost)
 {
-	bool last = final || (d->time_ns + DEFER_NS < now && code_is_reported(j, d->time_ns + DEFER_NS, now));
+	bool last =
+		final || j->dies || (d->time_ns + DEFER_NS < now && code_is_reported(j, d->time_ns + DEFER_NS, now));
 	uint64_t pc = lookup_pc(d->frame.address, d->frame.exact);
 	struct code *c = NULL;
 
@@ -461,7 +462,7 @@ static void purge(struct jvm *j, uint64_t time_ns)
 	j->purged_ns = time_ns;
 }
 
-void jvm_tick(struct jvm *j, uint64_t time_ns, bool final)
+void jvm_resolve_pending(struct jvm *j, uint64_t time_ns, bool final)
 {
 	size_t kept = 0;
 
@@ -472,6 +473,11 @@ void jvm_tick(struct jvm *j, uint64_t time_ns, bool final)
 			j->pending_frames.at[kept++] = *d;
 	}
 	j->pending_frames.count = kept;
+}
+
+void jvm_tick(struct jvm *j, uint64_t time_ns, bool final)
+{
+	jvm_resolve_pending(j, time_ns, final);
 	named_events_tick(j, final);
 	compilations_tick(j, now_ns(), final);
 	code_cache_tick(j, now_ns(), final);

@@ -48,6 +48,7 @@ struct jvm {
 	bool joined;	      /* its agent is or was connected */
 	uint64_t joined_ns;
 	bool replayed;
+	bool dies; /* it has reported its end; its memory is there for a moment */
 	bool layout_known;
 	bool layout_reported; /* by the agent */
 	bool layout_agreed;   /* the agent's layout equals the one that the collector had read */
@@ -166,6 +167,8 @@ bool code_on_load(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool code_on_scopes(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool code_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool code_on_stub(struct jvm *j, const struct braid_rec *rec, size_t size);
+/* Resolves pending frames whose code is known now, or will not be reported; `final`: all of them. */
+void jvm_resolve_pending(struct jvm *j, uint64_t time_ns, bool final);
 
 /* ---- jvm_threads.c ---- */
 

@@ -41,7 +41,7 @@ def share(e, **wanted):
 
 
 # HotSpot looks at the lock again after 1, 9 and 73 ms: only what follows is the owner's.
-locked = [e for e in explained if share(e, state="monitor") + share(e, who="holder", state="sleeping") > 0.1]
+locked = [e for e in explained if share(e, state="monitor") + share(e, who="holder", state="sleeping") > 0]
 assert [e["span"] for e in locked] == ["0000000000000004"], [e["parts"][:4] for e in explained]
 collected = [e for e in explained if share(e, state="gc") > 0]
 assert "0000000000000005" in [e["span"] for e in collected], [e["parts"][:4] for e in explained]
