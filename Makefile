@@ -208,10 +208,10 @@ PYTHON_DIR = $(shell python3 -c 'import os, sys; print(os.path.dirname(sys.execu
 test-integration: test-programs
 	$(Q)PATH=$(PYTHON_DIR):$$PATH BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) $(BUILD)/integration $(CLASS:%=-c %) $(JOBS:%=-j %) $(TIMES:%=-n %) $(TESTS)
 
-# The same unit tests under the sanitizers, compiled by clang, as the program is by gcc. The ring
-# producer's threads run under the thread sanitizer, which must see all of them in one process and at the addresses that
-# it expects. Line numbers are the only debug information that reports need. Check's own process frees memory with each
-# test; a child that looks for leaks reads what is kept of it.
+# The same unit tests under the sanitizers, compiled by clang, as the program is by gcc. The ring producer's threads run
+# under the thread sanitizer, which must see all of them in one process and at the addresses that it expects. Line numbers
+# are the only debug information that reports need. Check's own process frees memory with each test; a child that looks
+# for leaks reads what is kept of it.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -DBRAID_SANITIZED
 ASAN := CK_TIMEOUT_MULTIPLIER=10 ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:quarantine_size_mb=16
 SANITIZED = --no-print-directory SKELS="$(SKELS)" BLOBS="$(BLOBS)"
