@@ -4,8 +4,11 @@
  * node) is the number here of a recorded node. Parents come before their children.
  */
 
-/* Frames that every thread begins with, before those that its program's author knows. */
-const PLUMBING = new RegExp("^(_*clone3?|start_thread|_start|__libc_start_main|__libc_start_call_main|main|thread_native_entry|java_start|JavaMain|" +
+/*
+ * Frames that every thread begins with, before those that its program's author knows. Most of the C library's have no names
+ * without its debug symbols.
+ */
+const PLUMBING = new RegExp("^(\\[(libc\\.so|ld-musl)[^\\]]*\\]|_*clone3?|start_thread|_start|__libc_start_main|__libc_start_call_main|main|thread_native_entry|java_start|JavaMain|" +
 	"ThreadJavaMain|call_stub|thread_entry|jni_CallStaticVoidMethod|jni_invoke_static|JavaCalls::\\w+|Thread::call_run|" +
 	"JavaThread::(run|thread_main_inner)|os::os_exception_wrapper|[\\w:]*[wW]orkerThread::run|GangWorker::run|StubRoutines.*)(\\(.*|\\[.*|$)");
 /* This many calls may lie between a frame and the same frame below it that are one. */
