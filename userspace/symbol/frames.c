@@ -6,6 +6,7 @@
  */
 #include "set.h"
 
+#include "util/elf_file.h"
 #include "util/search.h"
 #include "util/stint.h"
 
@@ -47,19 +48,16 @@ static uint64_t start_of(const struct frame_table *t, size_t i)
 static bool header_read(struct frame_table *t, Elf *elf, const GElf_Phdr *ph)
 {
 	const char *at;
-	Elf_Data *data;
 
-	if (ph->p_filesz < 12 || ph->p_filesz > HEADER_MAX || ph->p_offset > INT64_MAX)
+	if (ph->p_filesz < 12 || ph->p_filesz > HEADER_MAX)
 		return false;
-	data = elf_getdata_rawchunk(elf, (int64_t)ph->p_offset, ph->p_filesz, ELF_T_BYTE);
-	if (!data || data->d_size < 12)
-		return false;
-	at = data->d_buf;
-	if (at[0] != 1 || at[1] != POINTER_PCREL_SDATA4 || at[2] != COUNT_UDATA4 || at[3] != TABLE_DATAREL_SDATA4)
+	at = elf_segment_bytes(elf, ph, ph->p_vaddr, ph->p_filesz);
+	if (!at || at[0] != 1 || at[1] != POINTER_PCREL_SDATA4 || at[2] != COUNT_UDATA4 ||
+	    at[3] != TABLE_DATAREL_SDATA4)
 		return false;
 	*t = (struct frame_table){.entries = at + 12, .base = ph->p_vaddr, .count = (uint32_t)word(at + 8)};
-	if (t->count > (data->d_size - 12) / sizeof(struct entry))
-		t->count = (data->d_size - 12) / sizeof(struct entry);
+	if (t->count > (ph->p_filesz - 12) / sizeof(struct entry))
+		t->count = (ph->p_filesz - 12) / sizeof(struct entry);
 	return true;
 }
 
@@ -116,24 +114,6 @@ bool frames_begin_at(Elf *elf, uint64_t address)
 	return i < t.count && start_of(&t, i) == address;
 }
 
-/* Bytes of the image at an address; NULL: it has none there. */
-static const char *image_at(Elf *elf, uint64_t address, size_t size)
-{
-	Elf_Data *data = NULL;
-	size_t phnum;
-	GElf_Phdr ph;
-
-	if (elf_getphdrnum(elf, &phnum))
-		return NULL;
-	for (size_t i = 0; i < phnum && !data; i++)
-		if (gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_LOAD && address >= ph.p_vaddr &&
-		    address - ph.p_vaddr < ph.p_filesz && ph.p_filesz - (address - ph.p_vaddr) >= size &&
-		    ph.p_offset + (address - ph.p_vaddr) <= INT64_MAX)
-			data = elf_getdata_rawchunk(elf, (int64_t)(ph.p_offset + (address - ph.p_vaddr)), size,
-						    ELF_T_BYTE);
-	return data && data->d_size >= size ? data->d_buf : NULL;
-}
-
 /*
  * An FDE is its length, the distance to its CIE, where its function begins, mostly relative to that place itself, and the
  * function's length. One in another form covers everything.
@@ -143,6 +123,7 @@ bool frames_cover(Elf *elf, uint64_t address)
 	struct frame_table t;
 	uint64_t start, fde;
 	const char *at;
+	GElf_Phdr ph;
 	size_t i;
 
 	if (!frame_table_find(&t, elf) || !(i = count_before(&t, address, true)))
@@ -150,7 +131,7 @@ bool frames_cover(Elf *elf, uint64_t address)
 	start = start_of(&t, i - 1);
 	fde = t.base +
 	      (uint64_t)(int64_t)word(t.entries + (i - 1) * sizeof(struct entry) + offsetof(struct entry, description));
-	at = image_at(elf, fde, 16);
+	at = elf_segment_of(elf, fde, 0, &ph) ? elf_segment_bytes(elf, &ph, fde, 16) : NULL;
 	if (!at || fde + 8 + (uint64_t)(int64_t)word(at + 8) != start)
 		return true;
 	return address - start < (uint32_t)word(at + 12);

@@ -107,15 +107,9 @@ int symbols_lookup(int fd, const char *path, struct symbol *query, size_t count)
 /* The file offset of an address in the code; 0 outside of it. */
 static uint64_t code_offset(Elf *elf, uint64_t address)
 {
-	size_t count;
 	GElf_Phdr ph;
 
-	if (elf_getphdrnum(elf, &count))
-		return 0;
-	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &ph); i++)
-		if (ph.p_type == PT_LOAD && (ph.p_flags & PF_X) && address - ph.p_vaddr < ph.p_filesz)
-			return address - ph.p_vaddr + ph.p_offset;
-	return 0;
+	return elf_segment_of(elf, address, PF_X, &ph) ? address - ph.p_vaddr + ph.p_offset : 0;
 }
 
 int symbols_functions(int fd, const char *path, struct symbol *query, size_t count)

@@ -40,39 +40,22 @@ static Elf_Scn *section_named(Elf *elf, const char *name, GElf_Shdr *sh)
 	return NULL;
 }
 
-/* The segment with these flags that contains an address. */
-static bool segment_of(Elf *elf, uint64_t address, uint32_t flags, GElf_Phdr *ph)
-{
-	size_t count;
-
-	if (elf_getphdrnum(elf, &count))
-		return false;
-	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, ph); i++)
-		if (ph->p_type == PT_LOAD && (ph->p_flags & flags) == flags && address >= ph->p_vaddr &&
-		    address - ph->p_vaddr < (flags & PF_W ? ph->p_memsz : ph->p_filesz))
-			return true;
-	return false;
-}
-
 static void find_code(Elf *elf, struct usdt_place *p)
 {
 	uint64_t start, end;
-	Elf_Data *data;
 	GElf_Phdr ph;
 
-	if (!frames_around(elf, p->address, &start, &end) || !segment_of(elf, p->address, PF_X, &ph) ||
-	    start < ph.p_vaddr || ph.p_offset > INT64_MAX - ph.p_filesz)
+	if (!frames_around(elf, p->address, &start, &end) || !elf_segment_of(elf, p->address, PF_X, &ph))
 		return;
 	if (end - ph.p_vaddr > ph.p_filesz)
 		end = ph.p_vaddr + ph.p_filesz;
 	if (end - start > FUNCTION_MAX)
 		return;
-	data = elf_getdata_rawchunk(elf, (int64_t)(ph.p_offset + (start - ph.p_vaddr)), end - start, ELF_T_BYTE);
-	if (!data || !data->d_buf || data->d_size != end - start)
+	p->code = elf_segment_bytes(elf, &ph, start, end - start);
+	if (!p->code)
 		return;
-	p->code = data->d_buf;
 	p->before = p->address - start;
-	p->size = data->d_size;
+	p->size = end - start;
 }
 
 /* Location, base and semaphore, then the names of provider and probe, and the probe's arguments. */
@@ -92,7 +75,7 @@ static void on_note(struct notes *n, const char *description, size_t size)
 	memcpy(words, description, sizeof(words));
 	moved = n->base && words[1] ? n->base - words[1] : 0;
 	p.address = words[0] + moved;
-	p.counter_fits = !words[2] || segment_of(n->elf, words[2] + moved, PF_W, &ph);
+	p.counter_fits = !words[2] || elf_segment_of(n->elf, words[2] + moved, PF_W, &ph);
 	find_code(n->elf, &p);
 	n->found = true;
 	n->stopped = !n->fn(n->ctx, &p);

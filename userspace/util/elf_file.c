@@ -2,7 +2,6 @@
 #include "elf_file.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -158,6 +157,31 @@ size_t elf_program_headers(struct elf_source from, Elf64_Phdr *to, size_t max)
 		return 0;
 	bytes = (eh.e_phnum < max ? eh.e_phnum : max) * sizeof(*to);
 	return source_read(&from, to, bytes, eh.e_phoff) == bytes ? bytes / sizeof(*to) : 0;
+}
+
+bool elf_segment_of(Elf *elf, uint64_t address, uint32_t flags, GElf_Phdr *ph)
+{
+	size_t count;
+
+	if (elf_getphdrnum(elf, &count))
+		return false;
+	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, ph); i++)
+		if (ph->p_type == PT_LOAD && (ph->p_flags & flags) == flags && address >= ph->p_vaddr &&
+		    address - ph->p_vaddr < (flags & PF_W ? ph->p_memsz : ph->p_filesz))
+			return true;
+	return false;
+}
+
+const void *elf_segment_bytes(Elf *elf, const GElf_Phdr *ph, uint64_t address, size_t size)
+{
+	uint64_t from = address - ph->p_vaddr;
+	Elf_Data *data;
+
+	if (address < ph->p_vaddr || from > ph->p_filesz || size > ph->p_filesz - from || from > INT64_MAX ||
+	    ph->p_offset > INT64_MAX - from)
+		return NULL;
+	data = elf_getdata_rawchunk(elf, (int64_t)(ph->p_offset + from), size, ELF_T_BYTE);
+	return data && data->d_size == size ? data->d_buf : NULL;
 }
 
 const char *elf_strings(Elf *elf, size_t section, size_t *size)

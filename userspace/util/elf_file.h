@@ -7,6 +7,7 @@
 #define BRAID_UTIL_ELF_FILE_H
 
 #include <gelf.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* What to open: a file, or an image in memory. The caller keeps both until elf_end(). */
@@ -38,6 +39,11 @@ int elf_open(Elf **out, struct elf_source from);
  * program.
  */
 size_t elf_program_headers(struct elf_source from, Elf64_Phdr *to, size_t max);
+
+/* The segment with these flags that has an address: in the file, or with PF_W also in memory alone. */
+bool elf_segment_of(Elf *elf, uint64_t address, uint32_t flags, GElf_Phdr *ph);
+/* The file's bytes at an address of a segment; NULL when the segment does not have all of them there. */
+const void *elf_segment_bytes(Elf *elf, const GElf_Phdr *ph, uint64_t address, size_t size);
 
 /* The strings of a string section, whose last byte is zero; NULL when it is no string section, or too large. */
 const char *elf_strings(Elf *elf, size_t section, size_t *size);
