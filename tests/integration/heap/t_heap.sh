@@ -34,6 +34,16 @@ says()
 	PYTHON
 }
 
+# says_counts FILE WHAT EXPRESSION...: the same, and what every histogram of the program says of loaders and sums.
+says_counts()
+{
+	says "$@" \
+		"loaders" 'of("HeapObjects$Loaded") == [1000, 2000] and len({r["loader"] for r in rows if r["class"] == "HeapObjects$Loaded"}) == 2' \
+		"their names" 'all(r["loader"].startswith("java.net.URLClassLoader @") for r in rows if r["class"] == "HeapObjects$Loaded")
+			and {r["loader"] for r in rows if r["class"] in ("HeapObjects$Known", "byte[]")} == {"app", "boot"}' \
+		"sums" 'sum(r["bytes"] for r in rows) == h["bytes"] and sum(r["objects"] for r in rows) == h["objects"]'
+}
+
 # The first of its JVM TI environments, 0: none; empty where libjvm has no symbols.
 environments()
 {
@@ -48,14 +58,10 @@ left_alone()
 start_program out "$JAVA" -Xmx256m -Xms256m -XX:+UseSerialGC -cp "$CLASSES" HeapObjects "$CLASSES"
 heap all.json --all
 grep -q ' is expected to stand still for up to [0-9]' err || fail "the first one: $(cat err)"
-says all.json \
+says_counts all.json \
 	"what is kept, and what waits to be collected" 'of("HeapObjects$Known") == [12345] and of("HeapObjects$Garbage") == [20000]' \
-	"loaders" 'of("HeapObjects$Loaded") == [1000, 2000] and len({r["loader"] for r in rows if r["class"] == "HeapObjects$Loaded"}) == 2' \
-	"their names" 'all(r["loader"].startswith("java.net.URLClassLoader @") for r in rows if r["class"] == "HeapObjects$Loaded")
-		and {r["loader"] for r in rows if r["class"] in ("HeapObjects$Known", "byte[]")} == {"app", "boot"}' \
 	"sizes" '[r["bytes"] / r["objects"] for r in rows if r["class"] == "HeapObjects$Known"][0] in (24, 32)' \
 	"the largest first" '[r["bytes"] for r in rows] == sorted((r["bytes"] for r in rows), reverse=True)' \
-	"sums" 'sum(r["bytes"] for r in rows) == h["bytes"] and sum(r["objects"] for r in rows) == h["objects"]' \
 	"times" '0 < h["pause_s"] < 60 and h["expected_s"] > 0 and h["used_bytes"] > 0'
 if "$JAVA_HOME/bin/jcmd" "$JAVA_PID" GC.class_histogram -all >jcmd.out 2>&1; then # 9 and later; it allocates a little
 	says all.json "as jcmd counts" "0 <= $(awk '/^Total/ { print $2 }' jcmd.out) - h['objects'] < h['objects'] / 10"
@@ -65,12 +71,8 @@ wait_for "the end of the agent" left_alone
 # What is reachable is counted in a copy, without a collection: so it is before the next check, which makes one.
 heap copied.json
 grep -q ' while it is copied$' err || fail "not from a copy: $(cat err)"
-says copied.json \
+says_counts copied.json \
 	"what is kept, and no garbage" 'of("HeapObjects$Known") == [12345] and of("HeapObjects$Garbage") == []' \
-	"loaders" 'of("HeapObjects$Loaded") == [1000, 2000] and len({r["loader"] for r in rows if r["class"] == "HeapObjects$Loaded"}) == 2' \
-	"their names" 'all(r["loader"].startswith("java.net.URLClassLoader @") for r in rows if r["class"] == "HeapObjects$Loaded")
-		and {r["loader"] for r in rows if r["class"] in ("HeapObjects$Known", "byte[]")} == {"app", "boot"}' \
-	"sums" 'sum(r["bytes"] for r in rows) == h["bytes"] and sum(r["objects"] for r in rows) == h["objects"]' \
 	"what is said of it" 'h["copied"] and not h["live"] and h["pause_s"] > 0 and h["expected_s"] > 0 and not h["expected_at_most"]'
 wait_for "the end of the copy" left_alone
 
