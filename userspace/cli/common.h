@@ -110,6 +110,8 @@ bool common_load_near(struct loaded *l, const char *path, const struct filter *m
 /* The steps behind common_read(): l->analysis, then l->views. False, with an error printed and the trace unloaded. */
 bool common_make_analysis(struct loaded *l, const struct filter *filter);
 bool common_make_views(struct loaded *l);
+/* Both. */
+bool common_analyze(struct loaded *l, const struct filter *filter);
 
 /* Whether the recording has the filter's window; prints the reason if not. */
 bool common_check_window(const struct loaded *l, const struct filter *filter);
@@ -128,9 +130,6 @@ bool common_has_event(const struct loaded *l, const char *event, bool one);
  * reading, with samples kept, and analysis. False, with an error printed and the trace unloaded, if there are none.
  */
 bool common_make_spans(struct loaded *l, const struct filter *f);
-
-/* Both. */
-bool common_analyze(struct loaded *l, const struct filter *filter);
 
 /* Warns about a trace that is damaged or did not end in order. `ignored` counts its meaningless records. */
 void common_report_state(const char *path, const struct report_source *source, bool ended, uint64_t ignored);

@@ -33,7 +33,10 @@ bool common_open(struct trace_reader **reader, const char *path)
 	return false;
 }
 
-/* What of the samples is kept: sums by stack, sums by stack and thread, those that the window has, or these when the times of all others count. */
+/*
+ * What of the samples is kept: sums by stack, sums by stack and thread, those that the window has, or these when the times
+ * of all others count.
+ */
 enum keep { KEEP_STACKS, KEEP_SUMS, KEEP_NEEDED, KEEP_SEEN };
 
 /* What is read of a trace. */
