@@ -36,17 +36,23 @@ static int add_event(const struct query *q, size_t number)
 	return VEC_PUSH(&q->index->kinds[0], one) ?: VEC_PUSH(&q->index->kinds[e.kind], one);
 }
 
-/* The events of a table's kind; without memory, q->index->err says so. */
-static const struct query_events *events_of(const struct query *q, const struct query_table *t)
+static void make_index(const struct query *q)
 {
 	struct query_index *x = q->index;
 
-	for (size_t i = 0; !x->made && !x->err && i < events_count(q->an); i++)
+	for (size_t i = 0; i < events_count(q->an) && !x->err; i++)
 		x->err = add_event(q, i);
-	for (uint32_t k = 0; !x->made && k < BRAID_JVM_EVENTS; k++)
+	for (uint32_t k = 0; k < BRAID_JVM_EVENTS; k++)
 		VEC_SORT(&x->kinds[k], by_time);
 	x->made = true;
-	return &x->kinds[t->kind];
+}
+
+/* The events of a table's kind; without memory, q->index->err says so. */
+static const query_event_list *events_of(const struct query *q, const struct query_table *t)
+{
+	if (!q->index->made)
+		make_index(q);
+	return &q->index->kinds[t->kind];
 }
 
 static uint64_t count_events(const struct query *q, const struct query_table *t)
@@ -57,7 +63,7 @@ static uint64_t count_events(const struct query *q, const struct query_table *t)
 static int begin_events(struct query_cursor *c)
 {
 	const struct query *q = c->query;
-	const struct query_events *x = events_of(q, c->table);
+	const query_event_list *x = events_of(q, c->table);
 	size_t first = SEARCH(i, 0, x->count, query_since(q, x->at[i].time_ns) < c->limits.from_ns);
 	size_t end = SEARCH(i, first, x->count, query_since(q, x->at[i].time_ns) <= c->limits.to_ns);
 
@@ -76,7 +82,7 @@ static bool is_wanted(const struct query_cursor *c)
 
 static int next_event(struct query_cursor *c)
 {
-	const struct query_events *x = events_of(c->query, c->table);
+	const query_event_list *x = events_of(c->query, c->table);
 
 	while (query_next_at(c))
 		if (events_get_summed(c->query->an, x->at[c->at].number, &c->event) && is_wanted(c))

@@ -101,16 +101,13 @@ struct query_event {
 	size_t number; /* for events_get_summed() */
 };
 
-struct query_events { /* with the members of a VEC */
-	struct query_event *at;
-	size_t count, room;
-};
+typedef VEC(struct query_event) query_event_list;
 
 /* Made when a table of events is used first. */
 struct query_index {
 	bool made;
-	int err;				     /* of making it */
-	struct query_events kinds[BRAID_JVM_EVENTS]; /* by time; 0: of all kinds */
+	int err;				  /* of making it */
+	query_event_list kinds[BRAID_JVM_EVENTS]; /* by time; 0: of all kinds */
 };
 
 struct query {
