@@ -76,6 +76,10 @@ async function open(page, {width = 1200, height = 700, hash = "", dark = false} 
 			await frame();
 		},
 		text: id => evaluate(`document.getElementById("${id}").textContent`),
+		async press(id) {
+			await evaluate(`document.getElementById("${id}").click()`);
+			await frame();
+		},
 		async type(id, value) {
 			await evaluate(`(() => { const f = document.getElementById("${id}"); f.value = ${JSON.stringify(value)}; f.dispatchEvent(new Event("input")); })()`);
 			await frame();

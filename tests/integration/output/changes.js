@@ -20,7 +20,7 @@ const FRAME = name => `(() => {
 		await p.move([changed.x, changed.y]);
 		assert(/→.*\(\+\d/.test(await p.text("tip")));
 		/* the other side's widths, by the address as well */
-		await p.evaluate(`document.getElementById("by-before").click()`);
+		await p.press("by-before");
 		const before = await p.evaluate(FRAME("Rounds.changed"));
 		assert(before.wide < changed.wide && (await p.evaluate("location.hash")).includes("by=before"), JSON.stringify([before.wide, changed.wide]));
 		await p.evaluate("history.back()");
@@ -28,7 +28,7 @@ const FRAME = name => `(() => {
 		assert.strictEqual((await p.evaluate(FRAME("Rounds.changed"))).wide, changed.wide);
 		/* reversed, the sums are the same */
 		const sums = await p.evaluate("[braidPage.flame.tree.was[0], braidPage.flame.tree.total[0]]");
-		await p.evaluate(`document.getElementById("reverse").click()`);
+		await p.press("reverse");
 		assert.deepStrictEqual(await p.evaluate("[braidPage.flame.tree.was[0], braidPage.flame.tree.total[0]]"), sums);
 		/* the table says what braid diff says */
 		await p.key("2");

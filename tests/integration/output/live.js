@@ -44,7 +44,7 @@ async function grows(p) {
 
 	/* the timeline: a part of the time, and a thread; and the last seconds */
 	const choose = (id, begins) => p.evaluate(`(() => { const f = document.getElementById("${id}"); f.value = [...f.options].find(o => o.textContent.startsWith("${begins}")).value; f.dispatchEvent(new Event("change")); })()`);
-	await p.evaluate(`document.getElementById("timeline").click()`);
+	await p.press("timeline");
 	await choose("thread", "old-1");
 	await p.evaluate("braidPage.showTime(100000, 400000)");
 	await grows(p);
@@ -58,7 +58,7 @@ async function grows(p) {
 		await p.shot(process.env.PAGE_SHOT + "-timeline.png");
 
 	/* a pause: the state goes on, the data do not */
-	await p.evaluate(`document.getElementById("live-pause").click()`);
+	await p.press("live-pause");
 	const held = await generation(p), size = await p.text("live-text");
 	await until(p, `document.getElementById("live-text").textContent !== ${JSON.stringify(size)} && document.getElementById("live-mark").textContent === "Paused"`);
 	assert.strictEqual(await generation(p), held, "it goes on in a pause");

@@ -100,7 +100,7 @@ async function range(p) {
 	await p.drag([box[0] + 200, 10], [box[0] + 500, 10]);
 	const chosen = await p.evaluate("braidPage.state.range");
 	assert(chosen && chosen[0] < chosen[1], "no range");
-	await p.evaluate(`document.getElementById("flames").click()`);
+	await p.press("flames");
 	const part = await p.evaluate("braidPage.total()");
 	assert(part < whole, part + " of " + whole);
 	assert((await p.evaluate("location.hash")).includes("range="));
@@ -113,8 +113,7 @@ async function range(p) {
 }
 
 async function heat(p) {
-	await p.evaluate(`document.getElementById("heat").click()`);
-	await p.frame(); /* the places of a view are known when it is drawn */
+	await p.press("heat");
 	const most = await p.evaluate("[braidPage.heat().counts.reduce((a, b) => a + b), braidPage.heat().slice]");
 	assert.strictEqual(most[0], await p.evaluate("braidPage.data.graphs[0].total"));
 	const end = await p.evaluate("braidPage.shown()[1]"), from = 0.4 * end, to = 0.8 * end;
