@@ -25,63 +25,33 @@
 	.title = (section), .graph = true, .type = BRAID_EVENT_TYPES, .unit = UNIT_NS, .weight = WEIGHT_DURATION,      \
 	.stack = true, .leaf = true, .tables = true
 
-/* What sampled native allocations have in common. */
+/* What samples of allocated memory have in common. */
+#define SAMPLED_MEMORY                                                                                                 \
+	.graph = true, .unit = UNIT_BYTES, .weight = WEIGHT_ESTIMATE, .stack = true, .leaf = true,                     \
+	.value_is = BYTES("size"), .weight_is = BYTES("estimate")
+
+/* Of objects. */
+#define SAMPLED_OBJECT SAMPLED_MEMORY, .name_is = PLAIN("class"), .number_is = PLAIN("object")
+
+/* Of native allocations. */
 #define NATIVE_MEMORY                                                                                                  \
-	.graph = true, .type = BRAID_EVENT_TYPE_MALLOC, .unit = UNIT_BYTES, .weight = WEIGHT_ESTIMATE, .stack = true,  \
-	.leaf = true, .tables = true, .caller = true, .name_is = PLAIN("function"), .value_is = BYTES("size"),         \
-	.weight_is = BYTES("estimate"), .number_is = PLAIN("allocation")
+	SAMPLED_MEMORY, .type = BRAID_EVENT_TYPE_MALLOC, .tables = true, .caller = true, .name_is = PLAIN("function"), \
+			.number_is = PLAIN("allocation")
 
 static const struct kind kinds[BRAID_JVM_EVENTS] = {
-	[BRAID_JVM_ALLOC] = {.title = "Allocations",
-			     .graph = true,
-			     .type = BRAID_EVENT_TYPE_ALLOC,
-			     .unit = UNIT_BYTES,
-			     .weight = WEIGHT_ESTIMATE,
-			     .stack = true,
-			     .leaf = true,
-			     .tables = true,
-			     .name_is = PLAIN("class"),
-			     .value_is = BYTES("size"),
-			     .weight_is = BYTES("estimate"),
-			     .number_is = PLAIN("object")},
+	[BRAID_JVM_ALLOC] = {.title = "Allocations", SAMPLED_OBJECT, .type = BRAID_EVENT_TYPE_ALLOC, .tables = true},
 	[BRAID_JVM_LIVE] = {.title = "Live objects",
-			    .graph = true,
+			    SAMPLED_OBJECT,
+			    .type = BRAID_EVENT_TYPE_LIVE,
 			    .ages = true,
 			    .lasting = true,
-			    .type = BRAID_EVENT_TYPE_LIVE,
-			    .unit = UNIT_BYTES,
-			    .weight = WEIGHT_ESTIMATE,
-			    .stack = true,
-			    .leaf = true,
-			    .tables = true,
-			    .name_is = PLAIN("class"),
-			    .value_is = BYTES("size"),
-			    .weight_is = BYTES("estimate"),
-			    .number_is = PLAIN("object")},
-	[BRAID_JVM_UNCOLLECTED] = {.title = "Not collected yet",
-				   .graph = true,
-				   .type = BRAID_EVENT_TYPE_LIVE,
-				   .unit = UNIT_BYTES,
-				   .weight = WEIGHT_ESTIMATE,
-				   .stack = true,
-				   .leaf = true,
-				   .name_is = PLAIN("class"),
-				   .value_is = BYTES("size"),
-				   .weight_is = BYTES("estimate"),
-				   .number_is = PLAIN("object")},
+			    .tables = true},
+	[BRAID_JVM_UNCOLLECTED] = {.title = "Not collected yet", SAMPLED_OBJECT, .type = BRAID_EVENT_TYPE_LIVE},
 	[BRAID_JVM_DIED] = {.title = "Objects that died",
-			    .graph = true,
-			    .ages = true,
-			    .lasting = true,
+			    SAMPLED_OBJECT,
 			    .type = BRAID_EVENT_TYPE_LIVE,
-			    .unit = UNIT_BYTES,
-			    .weight = WEIGHT_ESTIMATE,
-			    .stack = true,
-			    .leaf = true,
-			    .name_is = PLAIN("class"),
-			    .value_is = BYTES("size"),
-			    .weight_is = BYTES("estimate"),
-			    .number_is = PLAIN("object")},
+			    .ages = true,
+			    .lasting = true},
 	[BRAID_JVM_LOCK] = {.title = "Contended monitors",
 			    .graph = true,
 			    .type = BRAID_EVENT_TYPE_LOCK,
