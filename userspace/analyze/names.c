@@ -67,6 +67,19 @@ const char *kind_suffix(enum stack_kind kind)
 	return kinds[kind].suffix;
 }
 
+enum stack_kind kind_of_most(const uint64_t weight[KIND_COUNT])
+{
+	enum stack_kind best = KIND_INCOMPLETE;
+	uint64_t most = 0;
+
+	for (int k = 0; k < KIND_COUNT; k++)
+		if (weight[k] > most) {
+			most = weight[k];
+			best = (enum stack_kind)k;
+		}
+	return best;
+}
+
 enum stack_domain kind_domain(enum stack_kind kind)
 {
 	return kinds[kind].domain;

@@ -39,6 +39,8 @@ enum stack_kind {
 
 const char *kind_name(enum stack_kind kind);
 const char *kind_suffix(enum stack_kind kind); /* "_[j]" as in flame graph tools, or "" */
+/* The kind of the greatest weight, of several the first one; KIND_INCOMPLETE if there is no weight. */
+enum stack_kind kind_of_most(const uint64_t weight[KIND_COUNT]);
 
 /* Frames with the same domain and name are one method, whatever forms it ran in. */
 enum stack_domain { DOMAIN_KERNEL, DOMAIN_NATIVE, DOMAIN_JAVA, DOMAIN_STUB, DOMAIN_CLASS, DOMAIN_INCOMPLETE };

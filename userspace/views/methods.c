@@ -127,16 +127,6 @@ static int weigh(struct weighing *w)
 	return 0;
 }
 
-static enum stack_kind most_kind(const struct method_view *m)
-{
-	int best = 0;
-
-	for (int k = 1; k < KIND_COUNT; k++)
-		if (m->kind_weight[k] > m->kind_weight[best])
-			best = k;
-	return (enum stack_kind)best;
-}
-
 static void take_weights(const struct weighing *w)
 {
 	for (size_t i = 0; i < w->v->methods.count; i++) {
@@ -144,7 +134,7 @@ static void take_weights(const struct weighing *w)
 
 		m->self = w->self[i];
 		m->total = w->total[i];
-		m->kind = most_kind(m);
+		m->kind = kind_of_most(m->kind_weight);
 	}
 }
 

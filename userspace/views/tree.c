@@ -421,13 +421,5 @@ uint32_t tree_next(const struct tree *t, uint32_t i)
 
 enum stack_kind tree_kind(const struct tree *t, uint32_t node)
 {
-	enum stack_kind best = KIND_INCOMPLETE;
-	uint64_t most = 0;
-
-	for (int k = 0; k < KIND_COUNT; k++)
-		if (t->kind_weight[node][k] > most) {
-			most = t->kind_weight[node][k];
-			best = (enum stack_kind)k;
-		}
-	return best;
+	return kind_of_most(t->kind_weight[node]);
 }
