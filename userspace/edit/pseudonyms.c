@@ -10,24 +10,17 @@
 
 /* ---- what is public ---- */
 
-static bool has_prefix(const char *s, size_t length, const char *prefix)
-{
-	size_t n = strlen(prefix);
-
-	return length >= n && memcmp(s, prefix, n) == 0;
-}
-
-static bool has_one(const char *s, size_t length, const char *const *prefixes, size_t count)
+static bool begins_one(struct trace_str s, const char *const *with, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (has_prefix(s, length, prefixes[i]))
+		if (str_begins(s, with[i]))
 			return true;
 	return false;
 }
 
-#define HAS_ONE(s, length, list) has_one(s, length, list, sizeof(list) / sizeof((list)[0]))
+#define BEGINS_ONE(s, with) begins_one(s, with, sizeof(with) / sizeof((with)[0]))
 
-bool pseudonyms_class_is_public(const struct pseudonyms *p, const char *name, size_t length)
+bool pseudonyms_class_is_public(const struct pseudonyms *p, struct trace_str name)
 {
 	static const char *const packages[] = {"java.",	   "javax.",   "jdk.",
 					       "sun.",	   "com.sun.", "org.ietf.",
@@ -36,9 +29,9 @@ bool pseudonyms_class_is_public(const struct pseudonyms *p, const char *name, si
 						"int",	   "long", "short", "void"};
 
 	for (size_t i = 0; i < sizeof(primitive) / sizeof(primitive[0]); i++)
-		if (length == strlen(primitive[i]) && memcmp(name, primitive[i], length) == 0)
+		if (str_equals(name, primitive[i]))
 			return true;
-	return !length || HAS_ONE(name, length, packages) || has_one(name, length, p->keep, p->keep_count);
+	return !name.len || BEGINS_ONE(name, packages) || begins_one(name, p->keep, p->keep_count);
 }
 
 bool pseudonyms_path_is_public(struct trace_str path)
@@ -51,11 +44,10 @@ bool pseudonyms_path_is_public(struct trace_str path)
 					    "/libnet.so", "/libzip.so", "/libjimage.so", "/modules",   "/classes.jsa"};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (path.len >= strlen(files[i]) &&
-		    memcmp(path.str + path.len - strlen(files[i]), files[i], strlen(files[i])) == 0 &&
+		if (str_ends(path, files[i]) &&
 		    (memmem(path.str, path.len, "jdk", 3) || memmem(path.str, path.len, "jvm", 3)))
 			return true;
-	return !path.len || HAS_ONE(path.str, path.len, places);
+	return !path.len || BEGINS_ONE(path, places);
 }
 
 static bool thread_is_public(struct trace_str name)
@@ -88,7 +80,7 @@ static bool thread_is_public(struct trace_str name)
 					 "process reaper",
 					 "braid"};
 
-	return !name.len || HAS_ONE(name.str, name.len, vm);
+	return !name.len || BEGINS_ONE(name, vm);
 }
 
 /* ---- the table ---- */
@@ -134,8 +126,10 @@ static struct trace_str numbered(struct pseudonyms *p, enum pseudonym_of of, con
 
 static struct trace_str class_plain(struct pseudonyms *p, const char *s, size_t length)
 {
-	return pseudonyms_class_is_public(p, s, length) ? add(p, s, length)
-							: numbered(p, PSEUDONYM_CLASS, s, length, "Class", "");
+	const struct trace_str name = {s, (uint32_t)length};
+
+	return pseudonyms_class_is_public(p, name) ? add(p, s, length)
+						   : numbered(p, PSEUDONYM_CLASS, s, length, "Class", "");
 }
 
 /* A piece of text that is being put together. */
@@ -244,7 +238,7 @@ static struct trace_str method(struct pseudonyms *p, struct trace_str s)
 	dot = memrchr(s.str, '.', length);
 	if (!dot)
 		return numbered(p, PSEUDONYM_METHOD, s.str, s.len, "method", "");
-	if (pseudonyms_class_is_public(p, s.str, (size_t)(dot - s.str)))
+	if (pseudonyms_class_is_public(p, str_part(s, 0, (size_t)(dot - s.str))))
 		return add(p, s.str, s.len);
 	made = class_plain(p, s.str, (size_t)(dot - s.str));
 	part = member(p, (struct trace_str){dot + 1, (uint32_t)(s.str + length - dot - 1)});

@@ -41,7 +41,7 @@ void pseudonyms_free(struct pseudonyms *p);
 struct trace_str pseudonym(struct pseudonyms *p, enum pseudonym_of of, struct trace_str s);
 
 /* Whether a class, by its name with dots, and a file are public. */
-bool pseudonyms_class_is_public(const struct pseudonyms *p, const char *name, size_t length);
+bool pseudonyms_class_is_public(const struct pseudonyms *p, struct trace_str name);
 bool pseudonyms_path_is_public(struct trace_str path);
 
 #endif

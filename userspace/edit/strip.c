@@ -161,7 +161,7 @@ static void strip_process(struct strip *s, struct trace_process *p)
 
 static void strip_method(struct strip *s, struct trace_method *m)
 {
-	if (m->class_name.len && !pseudonyms_class_is_public(&s->p, m->class_name.str, m->class_name.len)) {
+	if (m->class_name.len && !pseudonyms_class_is_public(&s->p, m->class_name)) {
 		change(s, &m->name, PSEUDONYM_MEMBER);
 		change(s, &m->source, PSEUDONYM_SOURCE);
 	}
