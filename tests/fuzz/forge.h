@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Makes trace files with right checksums: from a schema's text, a zero byte and records. An empty text selects this program's
- * own schema.
+ * Makes trace files with right checksums: from a schema's text, a zero byte and records. An empty text selects this
+ * program's own schema.
  */
 #ifndef BRAID_TESTS_FUZZ_FORGE_H
 #define BRAID_TESTS_FUZZ_FORGE_H
@@ -42,7 +42,10 @@ static inline void forge_sum(uint8_t *block, size_t size)
 	memcpy(at, &sum, sizeof(sum));
 }
 
-/* The payload is a zstd frame with one block that is stored as it is (RFC 8878, 3.1.1): packing would take longer than reading. */
+/*
+ * The payload is a zstd frame with one block that is stored as it is (RFC 8878, 3.1.1): packing would take longer than
+ * reading.
+ */
 static inline void forge_block(struct forged *f, uint16_t kind, uint16_t schema, const void *raw, size_t raw_bytes)
 {
 	const uint32_t magic = ZSTD_MAGICNUMBER, content = (uint32_t)raw_bytes, block = content << 3 | 1;

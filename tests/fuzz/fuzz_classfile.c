@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Fuzzes the rewriting of class files: the input is one, and all of its methods are chosen, most with values. What comes out must be rewritten
- * again in the same way. `make fuzz` builds and runs it.
+ * Fuzzes the rewriting of class files: the input is one, and all of its methods are chosen, most with values. What
+ * comes out must be rewritten again in the same way. `make fuzz` builds and runs it.
  */
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Fuzzes what is made of a trace: reports, and files for other tools. The first byte chooses which, the rest is what forge.h
- * makes a file of. Definitions and events need not fit together: each takes what it can.
+ * Fuzzes what is made of a trace: reports, and files for other tools. The first byte chooses which, the rest is what
+ * forge.h makes a file of. Definitions and events need not fit together: each takes what it can.
  */
 #include <analyze/analysis.h>
 #include <export/export.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Fuzzes the reader of heap dumps: the input is one, behind a byte that says what becomes of it: it is printed, with the way
- * to every object, as text or JSON, or only read.
+ * Fuzzes the reader of heap dumps: the input is one, behind a byte that says what becomes of it: it is printed, with
+ * the way to every object, as text or JSON, or only read.
  */
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Fuzzes the readers of other tools' files: the first byte chooses which, the rest is the file. What a reader lets through
- * is a whole trace, which is read if the first byte has FUZZ_READ.
+ * Fuzzes the readers of other tools' files: the first byte chooses which, the rest is the file. What a reader lets
+ * through is a whole trace, which is read if the first byte has FUZZ_READ.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -44,8 +44,8 @@ static void read_all(const char *path, bool print)
 }
 
 /*
- * A block without the number of a schema gets that of this program's own. Definitions that have any dictionary get the last
- * block that can be one.
+ * A block without the number of a schema gets that of this program's own. Definitions that have any dictionary get the
+ * last block that can be one.
  */
 static void sum_blocks(struct forged *f)
 {

@@ -16,7 +16,8 @@ enum { MATCH_TESTED = 1, MATCH_INCLUDE = 2, MATCH_EXCLUDE = 4 };
 
 /*
  * Indices of two events of which one refers to the other: a sampled object's ALLOC, and the LIVE or UNCOLLECTED event
- * that shows the object was not collected, or its DIED; a MALLOC and its UNFREED; a JNI_STACK, and a JNI_REF that was created on it.
+ * that shows the object was not collected, or its DIED; a MALLOC and its UNFREED; a JNI_STACK, and a JNI_REF that was
+ * created on it.
  */
 struct alive {
 	size_t alloc, live;

@@ -39,8 +39,10 @@ size_t events_count(const struct analysis *an);
 /* False when the filter excludes the event, or another event covers it. */
 bool events_get(const struct analysis *an, size_t number, struct event *e);
 
-/* The same for any row of a->events; LIVE, DIED, UNCOLLECTED, UNFREED and JNI_REF are taken as they are. False when the filter
- * excludes it. */
+/*
+ * The same for any row of a->events; LIVE, DIED, UNCOLLECTED, UNFREED and JNI_REF are taken as they are. False when the
+ * filter excludes it.
+ */
 bool events_of_row(const struct analysis *an, const struct jvm_event_row *row, struct event *e);
 
 /* Whether a row is a sum of times off the CPU with a stack: a COUNTED. */

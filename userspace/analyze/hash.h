@@ -54,7 +54,7 @@ uint32_t table_row_of(const struct table *t, uint32_t id); /* the same, or ROW_N
 void *table_get(const struct table *t, uint32_t id);	   /* valid until the next table_put; NULL when absent */
 void *table_put(struct table *t, uint32_t id);		   /* the row of `id`, zeroed when new; NULL: no memory */
 void *table_row(const struct table *t, size_t row);
-/* Removes the rows for which `keep` has false; the others keep their order and ids. 0 or -ENOMEM, which changes nothing. */
+/* Removes the rows for which `keep` has false; the others keep order and ids. 0 or -ENOMEM, which changes nothing. */
 int table_keep(struct table *t, const bool *keep);
 void table_free(struct table *t);
 

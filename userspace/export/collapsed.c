@@ -122,7 +122,8 @@ static int rank_threads(struct collapsed *c, uint32_t **by_rank)
 }
 
 /*
- * Makes c->text that of a node. Lines come in depth-first order, so most of a line's frames are those of the line before.
+ * Makes c->text that of a node. Lines come in depth-first order, so most of a line's frames are those of the line
+ * before.
  */
 static int make_text(struct collapsed *c, uint32_t node)
 {

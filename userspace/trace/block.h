@@ -23,8 +23,9 @@
 struct trace_dictionary;
 
 /*
- * Packs `raw` into a block in `out` (TRACE_BLOCK_BOUND(raw_bytes) bytes). Kind, schema, sequence and times come from `head`, whose
- * other fields are set. A dictionary, unless NULL, serves blocks of definitions. Returns the block's size or a negative errno.
+ * Packs `raw` into a block in `out` (TRACE_BLOCK_BOUND(raw_bytes) bytes). Kind, schema, sequence and times come from
+ * `head`, whose other fields are set. A dictionary, unless NULL, serves blocks of definitions. Returns the block's size
+ * or a negative errno.
  */
 long trace_block_pack(ZSTD_CCtx *zstd, struct trace_dictionary *dictionary, struct braid_block *head, const void *raw,
 		      size_t raw_bytes, uint8_t *out);

@@ -109,7 +109,7 @@ int trace_rec_bound(const struct trace_rec *rec, size_t *bound_bytes);
 /* Writes `rec`, which has passed trace_rec_bound, and returns the end. */
 uint8_t *trace_rec_encode(struct trace_delta *delta, const struct trace_rec *rec, uint8_t *out);
 
-/* Whether a line of a schema, without its newline, is that of a kind with a decoder of its own: few kinds are nearly all. */
+/* Whether a schema's line, without its newline, is that of a kind with a decoder of its own: few kinds are nearly all. */
 bool trace_line_is_frequent(uint32_t kind, const char *line, size_t len);
 
 /* Reads a record's head: sets kind and length and returns the body; NULL when the record does not fit before `end`. */
@@ -125,8 +125,8 @@ int trace_rec_decode(const struct trace_schema *schema, struct trace_delta *delt
 /* ---- print.c ---- */
 
 /*
- * Prints one line: kind field=value ..., in the order of record.h; strings are quoted, and bytes that could control a terminal are escaped. 0 or
- * -errno.
+ * Prints one line: kind field=value ..., in the order of record.h; strings are quoted, and bytes that could control a
+ * terminal are escaped. 0 or -errno.
  */
 int trace_rec_print(FILE *out, const struct trace_rec *rec);
 

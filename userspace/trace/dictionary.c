@@ -8,7 +8,7 @@
 /* Packing with a smaller one saves little. */
 #define LEAST (16U << 10)
 
-/* Then another block stands alone: damage to one takes the names of some minutes, and a program may do other things by then. */
+/* Then another block stands alone, as damage to one takes the names of all these, and programs change what they do. */
 #define SERVED_MAX 256
 
 bool dictionary_fits(const struct braid_block *head)

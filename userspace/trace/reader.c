@@ -105,8 +105,8 @@ static bool is_left_out(const struct trace_reader *r, const struct braid_block *
 }
 
 /*
- * Reads the block at r->pos into r->block and checks it. Returns an enum block_state or a negative errno. Of a block that
- * is left out, only the header is read.
+ * Reads the block at r->pos into r->block and checks it. Returns an enum block_state or a negative errno. Of a block
+ * that is left out, only the header is read.
  */
 static int block_read(struct trace_reader *r, struct braid_block *head)
 {

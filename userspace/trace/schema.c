@@ -39,9 +39,10 @@
 _Static_assert(sizeof(struct trace_line) == 8 && sizeof(struct trace_scope) == 8, "arrays are pairs of 32-bit numbers");
 
 /*
- * The order of fields is the file's. Those that are mostly 0 when coded come last, where they take no space. Those that are
- * mostly as in the record before are side by side, also across the end of a record, as zstd finds long matches only. Orders
- * and types give the smallest size after zstd, on a compiler's run of half a minute (7 new nodes a sample).
+ * The order of fields is the file's. Those that are mostly 0 when coded come last, where they take no space. Those that
+ * are mostly as in the record before are side by side, also across the end of a record, as zstd finds long matches
+ * only. Orders and types give the smallest size after zstd, on a compiler's run of half a minute (7 new nodes a
+ * sample).
  */
 static const struct trace_layout layouts[TRACE_KINDS] = {
 	KIND(INFO, info, STR(info, key), STR(info, value)),

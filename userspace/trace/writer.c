@@ -79,8 +79,8 @@ static int place_add(struct trace_writer *w, const struct braid_block *head)
 }
 
 /*
- * Removes an incomplete block, and perhaps the one that has the dictionary. When this fails, too, readers see a file that
- * ends inside a block.
+ * Removes an incomplete block, and perhaps the one that has the dictionary. When this fails, too, readers see a file
+ * that ends inside a block.
  */
 static void file_cut(struct trace_writer *w)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The report's table of native methods: the time in the code that each of them is bound to, from samples, from times off
- * the CPU, and from return probes of that code. event_views.c calls it.
+ * The report's table of native methods: the time in the code that each of them is bound to, from samples, from times
+ * off the CPU, and from return probes of that code. event_views.c calls it.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The report's tables of sites: what was allocated by class and stack, what is live of it, as HPROF's SITES has them, and
- * how old got what is gone. event_views.c calls it.
+ * The report's tables of sites: what was allocated by class and stack, what is live of it, as HPROF's SITES has them,
+ * and how old got what is gone. event_views.c calls it.
  */
 #include <errno.h>
 #include <stdlib.h>

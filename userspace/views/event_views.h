@@ -135,8 +135,8 @@ struct held_view {
 };
 
 /*
- * A native method: the time in the code that it is bound to, without Java methods that this code calls, but for `total`.
- * Times of single calls are those that a return probe of the code has reported.
+ * A native method: the time in the code that it is bound to, without Java methods that this code calls, but for
+ * `total`. Times of single calls are those that a return probe of the code has reported.
  */
 struct native_view {
 	const char *method;

@@ -123,8 +123,8 @@ static uint32_t add_node(struct builder *b, uint32_t parent, uint32_t label)
 }
 
 /*
- * The child of `parent` with a label + 1; 0 without memory. Most nodes have one child at most. The others are behind the
- * first one in any order until link_nodes() sorts them.
+ * The child of `parent` with a label + 1; 0 without memory. Most nodes have one child at most. The others are behind
+ * the first one in any order until link_nodes() sorts them.
  */
 static uint32_t child_with(struct builder *b, uint32_t parent, uint32_t label)
 {
