@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * The time on a CPU for each page of 4 KiB, in picoseconds, measured by copying this process with and without some memory. 0: not
- * known. To be called while this process has one thread.
+ * The time on a CPU for each page of 4 KiB, in picoseconds, measured by copying this process with and without some
+ * memory. 0: not known. To be called while this process has one thread.
  */
 uint32_t fork_page_ps(void);
 

@@ -272,8 +272,9 @@ static void configure(struct heap_command *c)
 {
 	struct braid_event_config *config = &c->snapshot.selection.config;
 
-	config->heap_page_ps = fork_page_ps();
 	config->heap_copy = (uint16_t)copy_for(c);
+	if (c->dump || config->heap_copy != BRAID_HEAP_COPY_NONE)
+		config->heap_page_ps = fork_page_ps();
 	config->enabled = BRAID_EVENT_TYPE(HEAP);
 	config->heap_interval_ns = 0;
 	if (c->force)
