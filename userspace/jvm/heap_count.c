@@ -7,8 +7,6 @@
 #include "heapdump/histogram.h"
 #include "util/clock.h"
 
-#include <braid/ring.h>
-
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -79,55 +77,36 @@ void heap_count_begin(struct jvm *j, const struct trace_jvm_event *copy)
 		atomic_store(&c->done, true);
 }
 
-static void row_emit(struct jvm *j, struct braid_rec_heap_class *r, const char *const text[3])
+static struct trace_jvm_event row_begin(struct heap_count *c, uint64_t bytes, uint64_t objects)
 {
-	union {
-		struct braid_rec_heap_class head;
-		char bytes[BRAID_REC_MAX];
-	} record;
-	uint16_t *lengths[] = {&r->class_len, &r->loader_len, &r->loader_name_len};
-	size_t used = sizeof(*r);
-
-	for (int i = 0; i < 3; i++) {
-		size_t length = text[i] ? strnlen(text[i], (sizeof(record) - sizeof(*r)) / 3) : 0;
-
-		*lengths[i] = (uint16_t)length;
-		if (length)
-			memcpy(record.bytes + used, text[i], length);
-		used += length;
-	}
-	r->hdr = (struct braid_rec){.kind = BRAID_REC_HEAP_CLASS, .time_ns = now_ns()};
-	r->number = BRAID_HEAP_COUNTED;
-	record.head = *r;
-	(void)named_events_on_heap_class(j, &record.head.hdr, used);
+	c->event.value += bytes;
+	c->event.weight += objects;
+	return (struct trace_jvm_event){
+		.time_ns = now_ns(), .number = BRAID_HEAP_COUNTED, .value = bytes, .weight = objects};
 }
 
-/* As the records of an agent. */
+static void class_emit(struct jvm *j, struct heap_count *c, const struct histogram_row *row)
+{
+	struct trace_jvm_event e = row_begin(c, row->bytes, row->objects);
+	struct loader_texts loader = {
+		.class = row->loader ?: "", .name = row->loader_name ?: "", .hash = row->loader_number};
+
+	loader.class_len = strlen(loader.class);
+	loader.name_len = strlen(loader.name);
+	named_events_heap_class(j, &e, row->class, strlen(row->class), &loader);
+}
+
 static void rows_emit(struct jvm *j, struct heap_count *c)
 {
 	const struct histogram *h = &c->histogram;
+	struct trace_jvm_event rest;
 
-	for (size_t i = 0; i < h->rows.count; i++) {
-		const struct histogram_row *row = &h->rows.at[i];
-
-		row_emit(j,
-			 &(struct braid_rec_heap_class){.which = BRAID_HEAP_ROW_CLASS,
-							.bytes = row->bytes,
-							.objects = row->objects,
-							.loader_hash = row->loader_number},
-			 (const char *[]){row->class, row->loader, row->loader_name});
-		c->event.value += row->bytes;
-		c->event.weight += row->objects;
+	for (size_t i = 0; i < h->rows.count; i++)
+		class_emit(j, c, &h->rows.at[i]);
+	if (h->rest_classes) {
+		rest = row_begin(c, h->rest_bytes, h->rest_objects);
+		named_events_heap_others(j, &rest, HEAP_REST, h->rest_classes);
 	}
-	c->event.value += h->rest_bytes;
-	c->event.weight += h->rest_objects;
-	if (h->rest_classes)
-		row_emit(j,
-			 &(struct braid_rec_heap_class){.which = BRAID_HEAP_ROW_REST,
-							.bytes = h->rest_bytes,
-							.objects = h->rest_objects,
-							.classes = h->rest_classes},
-			 (const char *[3]){NULL});
 }
 
 void heap_count_tick(struct jvm *j)

@@ -176,13 +176,6 @@ struct class_texts {
 	const char *name, *module, *source;
 };
 
-/* A class loader as an agent describes it. Without a class: the boot loader. */
-struct loader_texts {
-	const char *class, *name;
-	uint16_t class_len, name_len;
-	uint32_t hash; /* 0: loaders of a class and a name need no distinction */
-};
-
 /* The strings of a record that describe a loader. */
 static bool take_loader(const char **at, const char *end, uint16_t class_len, uint16_t name_len, struct loader_texts *l)
 {
@@ -251,31 +244,45 @@ bool named_events_on_class(struct jvm *j, const struct braid_rec *rec, size_t si
 	return true;
 }
 
+void named_events_heap_class(struct jvm *j, struct trace_jvm_event *e, const char *class, size_t length,
+			     const struct loader_texts *loader)
+{
+	char name[HOTSPOT_NAME_MAX];
+
+	class_name_from_signature(name, sizeof(name), class, length);
+	e->kind = BRAID_JVM_HEAP_CLASS;
+	e->name = event_name_id(j, name);
+	e->detail = loader_id(j, loader);
+	jvm_events_emit(j->jvms, j->process, e);
+}
+
+void named_events_heap_others(struct jvm *j, struct trace_jvm_event *e, const char *what, uint32_t classes)
+{
+	e->kind = BRAID_JVM_HEAP_CLASS;
+	e->name = event_name_id(j, what);
+	e->flags = classes ?: 1;
+	jvm_events_emit(j->jvms, j->process, e);
+}
+
 bool named_events_on_heap_class(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
 	const struct braid_rec_heap_class *r = (const void *)rec;
 	const char *at = (const char *)(r + 1), *end = (const char *)rec + size, *class;
-	struct trace_jvm_event e = {.time_ns = rec->time_ns, .kind = BRAID_JVM_HEAP_CLASS};
+	struct trace_jvm_event e = {.time_ns = rec->time_ns};
 	struct loader_texts loader;
-	char name[HOTSPOT_NAME_MAX];
 
 	if (size < sizeof(*r) || !jvm_take_string(&at, end, r->class_len, &class) ||
 	    !take_loader(&at, end, r->loader_len, r->loader_name_len, &loader))
 		return false;
 	loader.hash = r->loader_hash;
-	if (r->which == BRAID_HEAP_ROW_CLASS) {
-		class_name_from_signature(name, sizeof(name), class, r->class_len);
-		e.name = event_name_id(j, name);
-		e.detail = loader_id(j, &loader);
-	} else {
-		e.name = event_name_id(j, r->which == BRAID_HEAP_ROW_REST ? "[other classes]"
-									  : "[classes loaded meanwhile]");
-		e.flags = r->classes ?: 1;
-	}
 	e.value = r->bytes;
 	e.weight = r->objects;
 	e.number = r->number;
-	jvm_events_emit(j->jvms, j->process, &e);
+	if (r->which == BRAID_HEAP_ROW_CLASS)
+		named_events_heap_class(j, &e, class, r->class_len, &loader);
+	else
+		named_events_heap_others(
+			j, &e, r->which == BRAID_HEAP_ROW_REST ? HEAP_REST : "[classes loaded meanwhile]", r->classes);
 	return true;
 }
 

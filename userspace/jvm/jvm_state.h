@@ -182,6 +182,21 @@ bool named_events_on_event(struct jvm *j, const struct braid_rec *rec, size_t si
 void named_events_tick(struct jvm *j, bool final);
 bool named_events_on_class(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool named_events_on_heap_class(struct jvm *j, const struct braid_rec *rec, size_t size);
+
+/* A class loader in the JVM's own names. Without a class: the boot loader. */
+struct loader_texts {
+	const char *class, *name;
+	size_t class_len, name_len;
+	uint32_t hash; /* 0: loaders of a class and a name need no distinction */
+};
+
+#define HEAP_REST "[other classes]"
+
+/* Emits a row of a histogram, of which `e` has the numbers: of a class, */
+void named_events_heap_class(struct jvm *j, struct trace_jvm_event *e, const char *class, size_t length,
+			     const struct loader_texts *loader);
+/* or of `classes` others; 0: not known. */
+void named_events_heap_others(struct jvm *j, struct trace_jvm_event *e, const char *what, uint32_t classes);
 bool named_events_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size);
 /* Emits a phase of the JVM's life. `classes`: loaded by then; 0: not known. */
 void named_events_phase(struct jvm *j, const char *name, uint64_t time_ns, uint64_t classes);
