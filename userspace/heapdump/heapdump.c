@@ -12,6 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#define END_S 30 /* for a thread to notice that it is to end */
 
 /* When the copy has ended, or somebody wants to stop, any step can fail, for any reason. */
 __attribute__((format(printf, 3, 4))) static int fail(struct writer *w, int err, const char *fmt, ...)
@@ -142,6 +145,16 @@ static int go_through(struct heapdump *d, struct histogram *h)
 int heapdump_write(struct heapdump *d)
 {
 	return go_through(d, NULL);
+}
+
+bool heapdump_end(struct heapdump *d, pthread_t thread)
+{
+	struct timespec until;
+
+	atomic_store(&d->stop, true);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += END_S;
+	return pthread_timedjoin_np(thread, NULL, &until) == 0;
 }
 
 int histogram_read(struct histogram *h, struct heapdump *d)

@@ -9,6 +9,7 @@
 #include "allocated.h"
 #include "output.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,5 +42,11 @@ struct heapdump {
 
 /* 0, or a negative errno with the reason in d->why. */
 int heapdump_write(struct heapdump *d);
+
+/*
+ * Has the thread end that writes or counts, and joins it. A process can keep those who read its memory waiting for ever
+ * (userfaultfd): false, and the thread keeps what it uses.
+ */
+bool heapdump_end(struct heapdump *d, pthread_t thread);
 
 #endif

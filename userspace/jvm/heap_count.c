@@ -8,12 +8,8 @@
 #include "util/clock.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#define END_S 30 /* for the thread to notice that it is to end */
 
 struct heap_count {
 	struct heapdump copy;
@@ -130,16 +126,9 @@ void heap_count_tick(struct jvm *j)
 void heap_count_free(struct jvm *j)
 {
 	struct heap_count *c = j->heap_count;
-	struct timespec until;
 
 	j->heap_count = NULL;
-	if (!c)
-		return;
-	atomic_store(&c->copy.stop, true);
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += END_S;
-	/* A process can keep those who read its memory waiting for ever (userfaultfd). Then the thread keeps all of this. */
-	if (c->has_thread && pthread_timedjoin_np(c->thread, NULL, &until))
+	if (!c || (c->has_thread && !heapdump_end(&c->copy, c->thread)))
 		return;
 	histogram_free(&c->histogram);
 	free(c);

@@ -24,7 +24,6 @@
 #include <unistd.h>
 
 #define ANSWER_S 60 /* for the agent to connect and to begin */
-#define END_S 30    /* for the thread to notice that it is to end */
 #define ROOM_PART 8 /* a copy needs memory for what the program changes meanwhile: at least this part must be free */
 
 struct dump_command {
@@ -197,7 +196,6 @@ static bool fail(const struct dump_command *c)
 static bool record(struct dump_command *c)
 {
 	struct record_options *o = &c->snapshot->record;
-	struct timespec until;
 	pthread_t thread;
 	bool ok;
 
@@ -217,13 +215,9 @@ static bool record(struct dump_command *c)
 		return false;
 	}
 	ok = snapshot_run(c->snapshot);
-	atomic_store(&c->dump.stop, true);
 	if (!c->answered)
 		answer(c, false);
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += END_S;
-	if (pthread_timedjoin_np(thread, NULL, &until)) {
-		/* A process can keep those who read its memory waiting for ever (userfaultfd). */
+	if (!heapdump_end(&c->dump, thread)) {
 		log_error("process %d: its heap is not dumped: its copy does not let itself be read",
 			  (int)c->snapshot->pid);
 		output_remove(c->dump.output);
