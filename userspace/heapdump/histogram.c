@@ -93,9 +93,8 @@ static char *string_text(const struct vm *vm, uint64_t string)
 	const struct braid_objects *o = &vm->layout.objects;
 	uint64_t array = string && o->string_value ? vm_reference_at(vm, string + o->string_value) : 0;
 	uint8_t units[NAME_BYTES], wide = 0;
-	char text[3 * NAME_BYTES];
+	char text[2 * NAME_BYTES];
 	uint32_t length;
-	size_t used = 0;
 
 	if (!array || (o->string_coder && !copy_peek(vm->copy, string + o->string_coder, &wide, sizeof(wide))) ||
 	    wide > 1)
@@ -104,9 +103,7 @@ static char *string_text(const struct vm *vm, uint64_t string)
 	length = length < sizeof(units) ? length : sizeof(units);
 	if (!length || !copy_peek(vm->copy, array + o->array_data, units, length))
 		return NULL;
-	for (uint32_t i = 0; i + wide < length; i += 1U + wide)
-		used += utf8_put_unit(text + used, (uint16_t)(units[i] | (wide ? units[i + 1] << 8 : 0)));
-	return strndup(text, used);
+	return strndup(text, utf8_put_units(text, units, length, wide));
 }
 
 static uint32_t number_of(const struct vm *vm, uint64_t object)

@@ -60,13 +60,8 @@ void vthreads_seen(struct vthreads *v, struct process *process, const struct bra
 	char modified[BRAID_VTHREAD_NAME_MAX * 2];
 	char name[sizeof(modified) * 2];
 	uint32_t bytes = e->name_bytes < BRAID_VTHREAD_NAME_MAX ? e->name_bytes : BRAID_VTHREAD_NAME_MAX;
-	uint32_t width = e->utf16 ? 2 : 1;
-	size_t length = 0;
+	size_t length = utf8_put_units(modified, e->name, bytes, e->utf16);
 
-	/* One byte becomes at most two, two become at most three. */
-	for (uint32_t i = 0; i + width <= bytes; i += width)
-		length += utf8_put_unit(modified + length,
-					(uint16_t)(width == 2 ? e->name[i] | e->name[i + 1] << 8 : e->name[i]));
 	vthread_define(v, process, e->id, name, utf8_from_modified(name, sizeof(name), modified, length));
 }
 

@@ -37,6 +37,15 @@ size_t utf8_put_unit(char *to, uint16_t unit)
 	return 3;
 }
 
+size_t utf8_put_units(char *to, const uint8_t *units, size_t bytes, bool wide)
+{
+	size_t width = wide ? 2 : 1, used = 0;
+
+	for (size_t i = 0; i + width <= bytes; i += width)
+		used += utf8_put_unit(to + used, (uint16_t)(units[i] | (wide ? units[i + 1] << 8 : 0)));
+	return used;
+}
+
 /* `c` is at most U+10FFFF, no surrogate and not zero. */
 static size_t encode(char b[4], uint32_t c)
 {

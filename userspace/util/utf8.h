@@ -14,6 +14,9 @@ bool utf8_steers(uint32_t c);
 #define UTF8_UNIT_MAX 3
 size_t utf8_put_unit(char *to, uint16_t unit);
 
+/* The same of a String's array: units of two bytes if `wide`, else of one. For each byte, `to` has room for two. */
+size_t utf8_put_units(char *to, const uint8_t *units, size_t bytes, bool wide);
+
 /*
  * Modified UTF-8 to UTF-8: surrogate pairs become one character, an overlong zero becomes U+2400 (a real zero would end
  * the string), invalid bytes become U+FFFD; plain UTF-8 is unchanged. Writes at most size - 1 bytes and a zero, and
