@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A copy of the heap, for a heap dump or a histogram. The agent has the JVM go through its roots; within the first root, while the JVM
- * stands still, the process is copied, as by fork(). The JVM's own walk ends there, and the program goes on. The copy
- * continues the walk until it has all roots in a table, and then rests: the collector reads the table and the heap from
- * its memory.
+ * A copy of the heap, for a heap dump or a histogram. The agent has the JVM go through its roots; within the first root,
+ * while the JVM stands still, the process is copied, as by fork(). The JVM's own walk ends there, and the program goes
+ * on. The copy continues the walk until it has all roots in a table, and then rests: the collector reads the table and
+ * the heap from its memory.
  *
  * HotSpot's walk asks for a tag of every object. The object's address is known by the place of the tag, which lies in
  * the walk's own record of the object (CallbackWrapper, jvmtiTagMap.cpp), two words after the address and one after

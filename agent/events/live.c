@@ -13,8 +13,8 @@
  * watched before it have survived the same collection. Large objects may be in places that only some collections
  * reach: for them only a full collection, or the end of another object of the same kind, is a proof.
  *
- * Every second in which a collection may have run, the helper looks which objects are gone, and reports them. One that is
- * found gone when room is made waits for that in a table of its own.
+ * Every second in which a collection may have run, the helper looks which objects are gone, and reports them. One that
+ * is found gone when room is made waits for that in a table of its own.
  */
 #include "handlers.h"
 #include "core/helper.h"

@@ -17,13 +17,13 @@ typedef void (*chunk_fn)(void *ctx, uint64_t object);
 /* Calls back with each reference, which may be null or damaged. 0 or -ENOMEM. */
 int chunk_each(struct reach *g, const struct class *k, uint64_t chunk, chunk_fn fn, void *ctx);
 
-/* A chunk of so many words of stack: the bytes behind its fields that are its bitmap, a bit for each reference, */
+/* Of a chunk with this number of words of stack, the bytes of its bitmap, which has a bit for each reference, */
 static inline uint64_t chunk_bitmap_bytes(const struct vm *vm, uint64_t words)
 {
 	return (words * (8 / vm_reference_bytes(vm)) + 63) / 64 * 8;
 }
 
-/* and all of those bytes. */
+/* and all bytes behind its fields. */
 static inline uint64_t chunk_bytes(const struct vm *vm, uint64_t words)
 {
 	return 8 * words + chunk_bitmap_bytes(vm, words);

@@ -13,7 +13,7 @@ struct histogram_row {
 	char *class;
 	char *loader;		/* its class; NULL: the boot loader */
 	char *loader_name;	/* may be NULL */
-	uint32_t loader_number; /* tells loaders of a class apart: the hash code, or bits of the address */
+	uint32_t loader_number; /* distinguishes loaders of a class: the hash code, or bits of the address */
 };
 
 struct histogram {

@@ -31,7 +31,10 @@ struct hprof {
 
 #define HPROF_UNIT 8U
 
-/* Reads a dump, with at most that many bytes of arrays in memory. 0 or a negative errno, with the reason in h->dump.why. hprof_close() is needed in either case. */
+/*
+ * Reads a dump, with at most `memory` bytes of arrays in memory. 0 or a negative errno, with the reason in h->dump.why.
+ * hprof_close() is needed in either case.
+ */
 int hprof_open(struct hprof *h, const char *path, uint64_t memory);
 void hprof_close(struct hprof *h);
 
