@@ -45,7 +45,8 @@ static int write_page(FILE *out, const struct data_request *r, const struct anal
 	struct views *v = NULL;
 	int err = views_new(&v, an);
 
-	err = err ?: loss_views_add_damage(&v->losses, an->a, trace_reader_damage(r->reader)) ?: report_page_data(out, v, &request);
+	err = err ?: loss_views_add_damage(&v->losses, an->a, trace_reader_damage(r->reader));
+	err = err ?: report_page_data(out, v, &request);
 	views_free(v);
 	return err;
 }
