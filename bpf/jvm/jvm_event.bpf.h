@@ -107,14 +107,11 @@ struct share_owner {
 	__u32 tgid;
 };
 
-static __always_inline struct share_owner process_owner(const struct braid_process *p, __u32 tgid)
-{
-	return (struct share_owner){.slot = process_slot(p), .user = process_user(p), .tgid = tgid};
-}
-
 static __always_inline struct share_owner owner_of(__u32 tgid)
 {
-	return process_owner(bpf_map_lookup_elem(&processes, &tgid), tgid);
+	const struct braid_process *p = bpf_map_lookup_elem(&processes, &tgid);
+
+	return (struct share_owner){.slot = process_slot(p), .user = process_user(p), .tgid = tgid};
 }
 
 static __always_inline bool shares_of(const struct share_owner *o, __u64 read, struct ring_shares *s)
