@@ -25,12 +25,18 @@ struct entry {
 	int32_t description;
 };
 
-static int32_t word(const char *at)
+static uint32_t word(const char *at)
 {
-	int32_t value;
+	uint32_t value;
 
 	memcpy(&value, at, sizeof(value));
 	return value;
+}
+
+/* A word that is a distance, possibly backwards, to be added to an address. */
+static uint64_t distance(const char *at)
+{
+	return (uint64_t)(int32_t)word(at);
 }
 
 /* .eh_frame_hdr's sorted table, in the form that all linkers write. */
@@ -42,7 +48,12 @@ struct frame_table {
 
 static uint64_t start_of(const struct frame_table *t, size_t i)
 {
-	return t->base + (uint64_t)(int64_t)word(t->entries + i * sizeof(struct entry));
+	return t->base + distance(t->entries + i * sizeof(struct entry) + offsetof(struct entry, start));
+}
+
+static uint64_t description_of(const struct frame_table *t, size_t i)
+{
+	return t->base + distance(t->entries + i * sizeof(struct entry) + offsetof(struct entry, description));
 }
 
 static bool header_read(struct frame_table *t, Elf *elf, const GElf_Phdr *ph)
@@ -55,7 +66,7 @@ static bool header_read(struct frame_table *t, Elf *elf, const GElf_Phdr *ph)
 	if (!at || at[0] != 1 || at[1] != POINTER_PCREL_SDATA4 || at[2] != COUNT_UDATA4 ||
 	    at[3] != TABLE_DATAREL_SDATA4)
 		return false;
-	*t = (struct frame_table){.entries = at + 12, .base = ph->p_vaddr, .count = (uint32_t)word(at + 8)};
+	*t = (struct frame_table){.entries = at + 12, .base = ph->p_vaddr, .count = word(at + 8)};
 	if (t->count > (ph->p_filesz - 12) / sizeof(struct entry))
 		t->count = (ph->p_filesz - 12) / sizeof(struct entry);
 	return true;
@@ -129,12 +140,11 @@ bool frames_cover(Elf *elf, uint64_t address)
 	if (!frame_table_find(&t, elf) || !(i = count_before(&t, address, true)))
 		return false;
 	start = start_of(&t, i - 1);
-	fde = t.base +
-	      (uint64_t)(int64_t)word(t.entries + (i - 1) * sizeof(struct entry) + offsetof(struct entry, description));
+	fde = description_of(&t, i - 1);
 	at = elf_segment_of(elf, fde, 0, &ph) ? elf_segment_bytes(elf, &ph, fde, 16) : NULL;
-	if (!at || fde + 8 + (uint64_t)(int64_t)word(at + 8) != start)
+	if (!at || fde + 8 + distance(at + 8) != start)
 		return true;
-	return address - start < (uint32_t)word(at + 12);
+	return address - start < word(at + 12);
 }
 
 bool frames_around(Elf *elf, uint64_t address, uint64_t *start, uint64_t *end)
