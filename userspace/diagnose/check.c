@@ -58,17 +58,33 @@ void evidence(struct check *c, const char *format, ...)
 		free(text);
 }
 
+/* The weight of the events that are not only counted. */
+static uint64_t known_weight(const struct kind_view *k, const struct event_table *t)
+{
+	uint64_t weight = k->weight;
+
+	for (size_t i = 0; i < t->sums.count; i++)
+		if (t->sums.at[i].only_counted)
+			weight -= t->sums.at[i].weight;
+	return weight;
+}
+
 void evidence_sums(struct check *c, enum braid_jvm_event_kind kind, enum event_by by, const char *in)
 {
 	const struct kind_view *k = kind_at(c, kind);
 	const struct event_table *t = &k->by[by];
+	uint64_t known = known_weight(k, t);
+	int rows = 0;
 
-	for (size_t i = 0; i < t->sums.count && i < EVIDENCE_ROWS; i++) {
+	for (size_t i = 0; i < t->sums.count && rows < EVIDENCE_ROWS; i++) {
 		const struct event_sum *s = &t->sums.at[i];
-		double of = percent(s->weight, k->weight);
+		double of = percent(s->weight, known);
 
+		if (s->only_counted)
+			continue;
 		if (of < MATTERS)
 			break;
+		rows++;
 		if (s->line)
 			evidence(c, "%.0f %% %s %s:%u", of, in, s->name, s->line);
 		else

@@ -26,7 +26,10 @@ bool found(struct check *c, double measure);
 __attribute__((format(printf, 2, 3))) void say(struct check *c, const char *format, ...);
 __attribute__((format(printf, 2, 3))) void evidence(struct check *c, const char *format, ...);
 
-/* The rows of a table of sums that matter, each as a piece of evidence: "62 % in demo.Main.work:12". */
+/*
+ * The rows of a table of sums that matter, each as a piece of evidence: "62 % in demo.Main.work:12". They are shares of
+ * the events of which the table knows more than their number.
+ */
 void evidence_sums(struct check *c, enum braid_jvm_event_kind kind, enum event_by by, const char *in);
 /* "in demo.Main.work", or "" for an unknown site. */
 #define PLACE_TEXT 256

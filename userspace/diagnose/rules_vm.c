@@ -111,8 +111,8 @@ int rule_exceptions(struct check *c)
 		return 0;
 	say(c, "Exceptions are part of the normal way: %.0f are thrown each second", per_second(c->facts, all));
 	evidence_sums(c, BRAID_JVM_EXCEPTION, BY_NAME, "of them are");
-	evidence_sums(c, BRAID_JVM_EXCEPTION, BY_SITE, "are thrown in");
-	evidence_sums(c, BRAID_JVM_EXCEPTION, BY_DETAIL, "are caught in");
+	evidence_sums(c, BRAID_JVM_EXCEPTION, BY_SITE, "of those with a stack are thrown in");
+	evidence_sums(c, BRAID_JVM_EXCEPTION, BY_DETAIL, "of those with a stack are caught in");
 	return 0;
 }
 

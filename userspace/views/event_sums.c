@@ -51,6 +51,25 @@ static int add_to(struct event_table *t, const struct event *e, struct event_sum
 	return 0;
 }
 
+/* The agent counts exceptions above the rate by class, without a stack and a thread. */
+static bool only_counted(const struct event *e)
+{
+	return e->k->thrown && e->stack == ROW_NONE && e->thread == ROW_NONE;
+}
+
+/* Their row in each table but the classes'. */
+static int add_only_counted(struct kind_view *v, const struct event *e)
+{
+	const enum event_by without[] = {BY_DETAIL, BY_SITE, BY_THREAD};
+	struct event_sum sum = {
+		.name = "[only counted]", .thread = ROW_NONE, .key = UINT64_MAX - 1, .only_counted = true};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(without) / sizeof(*without) && !err; i++)
+		err = add_to(&v->by[without[i]], e, sum);
+	return err;
+}
+
 static int add_place(const struct analysis *an, struct event_table *t, const struct event *e, uint32_t site)
 {
 	struct event_sum sum = {.name = events_site_name(an, site), .key = UINT64_MAX};
@@ -151,6 +170,8 @@ static int add_event(const struct analysis *an, struct kind_view *v, const struc
 		err = VEC_PUSH(&v->times, e->weight);
 	if (!err && e->k->name_is.title)
 		err = add_to(&v->by[BY_NAME], e, name);
+	if (!err && only_counted(e))
+		return add_only_counted(v, e);
 	if (!err && e->k->detail_is.title)
 		err = add_to(&v->by[BY_DETAIL], e, detail);
 	if (!err && e->k->thrown)

@@ -23,6 +23,7 @@ struct event_sum {
 	uint64_t caught;	   /* of thrown events: the weight of those that were caught on their stack, */
 	uint64_t left;		   /* and the Java frames that they left until then */
 	double variance;	   /* of the weight */
+	bool only_counted;	   /* events above a rate: neither where nor in which thread they were is known */
 };
 
 enum event_by { BY_NAME, BY_DETAIL, BY_SITE, BY_THREAD, BY_CALLER, BY_STACK, BYS };

@@ -298,6 +298,9 @@ START_TEST(the_vm)
 	must_find(DIAGNOSE(ALL, THROWN(1000),
 			   JVM(AT(200), .kind = BRAID_JVM_COUNTED, .value = 4000, .number = BRAID_JVM_EXCEPTION)),
 		  "exceptions", "2000 are thrown", "are thrown in demo.Util.inline");
+	/* where they are thrown does not depend on how many are recorded with a stack */
+	must_find(DIAGNOSE(ALL, THROWN(10), JVM(AT(96), .kind = BRAID_JVM_EXCEPTION, .name = C_HTML, .value = 4990)),
+		  "exceptions", "2000 are thrown", "100 % of those with a stack are thrown in demo.Util.inline");
 	must_not_find(DIAGNOSE(ALL, THROWN(1000)), "exceptions");
 	must_find(DIAGNOSE(ALL, HEAP(990)), "code-cache-full", "full", "non-nmethods had 990 B");
 	must_not_find(DIAGNOSE(ALL, HEAP(900)), "code-cache-full");

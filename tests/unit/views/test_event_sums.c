@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tests of sums that only some kinds of events have: the frames that exceptions leave. */
+/* Tests of sums that only exceptions have: the frames that they leave, and those that were only counted. */
 #include <check.h>
 
 #include <views/views.h>
@@ -40,12 +40,40 @@ START_TEST(frames_that_exceptions_leave)
 }
 END_TEST
 
+/* Exceptions above the rate are in the sums by class, and a row of their own in the others. */
+START_TEST(exceptions_without_a_stack)
+{
+	static const struct trace_rec counted = JVM(AT(96), .kind = BRAID_JVM_EXCEPTION, .name = C_HTML, .value = 50);
+	const enum event_by without[] = {BY_DETAIL, BY_SITE, BY_THREAD};
+	struct run r = run_begin(NULL);
+	const struct kind_view *k;
+
+	run_feed(&r, more, sizeof(more) / sizeof(more[0]));
+	run_feed(&r, thrown, 1);
+	run_feed(&r, &counted, 1);
+	run_analyze(&r, NULL);
+	k = &r.v->events->kinds[BRAID_JVM_EXCEPTION];
+	ck_assert_uint_eq(k->by[BY_NAME].sums.count, 1);
+	ck_assert_uint_eq(k->by[BY_NAME].sums.at[0].weight, 53);
+	for (size_t i = 0; i < sizeof(without) / sizeof(*without); i++) {
+		const struct event_table *t = &k->by[without[i]];
+
+		ck_assert_uint_eq(t->sums.count, 2);
+		ck_assert_str_eq(t->sums.at[0].name, "[only counted]");
+		ck_assert(t->sums.at[0].only_counted && !t->sums.at[1].only_counted);
+		ck_assert_uint_eq(t->sums.at[0].weight, 50);
+	}
+	run_free(&r);
+}
+END_TEST
+
 Suite *test_event_sums(void)
 {
 	Suite *s = suite_create("event sums");
 	TCase *t = tcase_create("event sums");
 
 	tcase_add_test(t, frames_that_exceptions_leave);
+	tcase_add_test(t, exceptions_without_a_stack);
 	suite_add_tcase(s, t);
 	return s;
 }
