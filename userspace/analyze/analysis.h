@@ -108,6 +108,9 @@ struct window {
  */
 int analysis_window(struct window *w, const struct analyzer *a, const struct filter *filter);
 
+/* The moment at which the selected part begins. */
+uint64_t window_begin_ns(const struct window *w);
+
 bool analysis_selects_time(const struct analysis *an, uint64_t time_ns);
 /* Clips an interval to the window; false when nothing is left. An interval without duration is a point. */
 bool analysis_clip(const struct analysis *an, uint64_t *start_ns, uint64_t *duration_ns);

@@ -340,6 +340,13 @@ unsigned long analyzer_frequency(const struct analyzer *a)
 	return strtoul(analyzer_info(a, "record.frequency_hz"), NULL, 10);
 }
 
+uint64_t analyzer_period_ns(const struct analyzer *a)
+{
+	unsigned long hz = analyzer_frequency(a);
+
+	return hz ? UINT64_C(1000000000) / hz : 0;
+}
+
 bool analyzer_has_times(const struct analyzer *a)
 {
 	return strcmp(analyzer_info(a, IMPORT_FACT_CLOCK), IMPORT_NO_CLOCK) != 0;

@@ -57,6 +57,8 @@ uint64_t analyzer_duration_ns(const struct analyzer *a);
 const char *analyzer_info(const struct analyzer *a, const char *key);
 /* Samples a second on each CPU; 0: not known, or there are none. */
 unsigned long analyzer_frequency(const struct analyzer *a);
+/* The time between two of them; 0: not known. */
+uint64_t analyzer_period_ns(const struct analyzer *a);
 
 /* Facts of a trace that was imported from another tool's file. */
 #define IMPORT_FACT_FORMAT "import.format"

@@ -67,6 +67,11 @@ static void clip_to_part(struct window *w, const struct analyzer *a)
 		w->to_ns = ns;
 }
 
+uint64_t window_begin_ns(const struct window *w)
+{
+	return w->from_ns ? w->from_ns : w->start_ns;
+}
+
 int analysis_window(struct window *w, const struct analyzer *a, const struct filter *filter)
 {
 	int err = 0;

@@ -68,7 +68,7 @@ static bool early_window(const struct analyzer *a, const struct part *p, struct 
 		return false;
 	err = analysis_window(w, a, f);
 	if (p->near) {
-		uint64_t at_ns = w->from_ns ? w->from_ns : w->start_ns, near_ns = p->near(a);
+		uint64_t at_ns = window_begin_ns(w), near_ns = p->near(a);
 
 		w->from_ns = at_ns > near_ns ? at_ns - near_ns : 0;
 		w->to_ns = add_saturating(at_ns, add_saturating(near_ns, 1));

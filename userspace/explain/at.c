@@ -10,13 +10,11 @@
 
 /* ---- samples near the moment ---- */
 
-#define PERIOD_NS 10000000U /* if the recording does not say its own */
+#define NO_PERIOD_NS 10000000U /* if the recording does not say its own */
 
 uint64_t at_near_ns(const struct analyzer *a)
 {
-	unsigned long hz = analyzer_frequency(a);
-
-	return hz ? 1000000000U / hz : PERIOD_NS;
+	return analyzer_period_ns(a) ?: NO_PERIOD_NS;
 }
 
 /* Samples near the moment, in the order of a comparison; and which CPUs threads were on then. */

@@ -380,10 +380,10 @@ static void put_schema(struct json *j, const struct firefox *w)
 static void put_meta(struct json *j, const struct firefox *w)
 {
 	const struct analysis *an = w->source->an;
-	uint64_t hz = analyzer_frequency(an->a), before = an->start_ns - w->base_ns;
+	uint64_t before = an->start_ns - w->base_ns;
 
 	json_open(j, "meta", '{');
-	put_ms(j, "interval", hz ? 1000000000 / hz : 1000000);
+	put_ms(j, "interval", analyzer_period_ns(an->a) ?: 1000000);
 	put_ms(j, "startTime", an->start_realtime_ns > before ? an->start_realtime_ns - before : 0);
 	json_number(j, "startTimeAsClockMonotonicNanosecondsSinceBoot", w->base_ns);
 	put_ms(j, "profilingStartTime", before);

@@ -455,7 +455,6 @@ static void put_clocks(struct perfetto *w, const struct trace_clock *c)
 static void put_head(struct perfetto *w, const struct trace_clock *clocks)
 {
 	const struct analyzer *a = w->source->an->a;
-	uint64_t hz = analyzer_frequency(a);
 	Perfetto__TracePacket p = packet_new();
 	Perfetto__TracePacketDefaults defaults = PERFETTO__TRACE_PACKET_DEFAULTS__INIT;
 	Perfetto__PerfSampleDefaults samples = PERFETTO__PERF_SAMPLE_DEFAULTS__INIT;
@@ -463,8 +462,8 @@ static void put_head(struct perfetto *w, const struct trace_clock *clocks)
 
 	if (clocks)
 		put_clocks(w, clocks);
-	w->period_ns = hz ? 1000000000 / hz : 1;
-	timebase.frequency = hz;
+	w->period_ns = analyzer_period_ns(a) ?: 1;
+	timebase.frequency = analyzer_frequency(a);
 	timebase.name = (char *)(uintptr_t)analyzer_info(a, "record.event");
 	samples.timebase = &timebase;
 	defaults.timestamp_clock_id = clocks ? CLOCK_ID_MONOTONIC : 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Facts about the recording, its host and its JVMs, which every chunk repeats. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,17 +75,17 @@ void jfr_put_facts(struct jfr *j)
 
 void jfr_put_settings(struct jfr *j)
 {
-	unsigned long hz = analyzer_frequency(j->an->a);
+	uint64_t period_ns = analyzer_period_ns(j->an->a);
 	char period[32];
 
 	for (size_t i = 0; i < JFR_EVENT_TYPES; i++)
 		if (j->used[i] && i != JFR_ACTIVE_SETTING)
 			jfr_put_fact(j, JFR_ACTIVE_SETTING,
 				     &(struct fact){.name = "enabled", .value = "true", .number = JFR_FIRST_EVENT + i});
-	for (size_t i = JFR_EXECUTION_SAMPLE; hz && i <= JFR_NATIVE_SAMPLE; i++) {
+	for (size_t i = JFR_EXECUTION_SAMPLE; period_ns && i <= JFR_NATIVE_SAMPLE; i++) {
 		if (!j->used[i])
 			continue;
-		snprintf(period, sizeof(period), "%lu us", 1000000 / hz);
+		snprintf(period, sizeof(period), "%" PRIu64 " us", period_ns / 1000);
 		jfr_put_fact(j, JFR_ACTIVE_SETTING,
 			     &(struct fact){.name = "period", .value = period, .number = JFR_FIRST_EVENT + i});
 	}

@@ -10,8 +10,8 @@
 
 #include "lanes.h"
 
-#define CPUS_MAX 4096U		/* of a larger number there is no lane */
-#define NO_FREQUENCY_NS 1000000 /* the period of samples if the recording does not say it */
+#define CPUS_MAX 4096U	     /* of a larger number there is no lane */
+#define NO_PERIOD_NS 1000000 /* the period of samples if the recording does not say it */
 
 struct run {
 	uint64_t start_ns, end_ns; /* on the page */
@@ -114,8 +114,7 @@ static int flatten(run_list *list, run_list *to)
 static int find_samples(struct page *p, const struct wall *w, run_list *to)
 {
 	const struct analysis *an = p->an;
-	unsigned long hz = analyzer_frequency(an->a);
-	uint64_t half_ns = hz >= 1 && hz <= 1000000 ? 500000000 / hz : NO_FREQUENCY_NS / 2;
+	uint64_t half_ns = (analyzer_period_ns(an->a) ?: NO_PERIOD_NS) / 2;
 	int err = 0;
 
 	for (size_t i = 0; i < an->a->samples.count && !err; i++) {

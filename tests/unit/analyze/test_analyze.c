@@ -325,6 +325,27 @@ START_TEST(clock_without_sense)
 }
 END_TEST
 
+/* The time between two samples is not known if the frequency is not, or makes no sense. */
+START_TEST(period_of_samples)
+{
+	static const struct {
+		const char *frequency;
+		uint64_t period_ns;
+	} cases[] = {{NULL, 0},	       {"0", 0},	  {"many", 0},
+		     {"99", 10101010}, {"1000000", 1000}, {"18446744073709551615", 0}};
+	struct trace_rec info = REC(TRACE_INFO, info, S("record.frequency_hz"), S(""));
+	struct analyzer *a;
+
+	ck_assert_int_eq(analyzer_new(&a), 0);
+	if (cases[_i].frequency) {
+		info.info.value = str_of(cases[_i].frequency);
+		ck_assert_int_eq(analyzer_feed(a, &info), 0);
+	}
+	ck_assert_uint_eq(analyzer_period_ns(a), cases[_i].period_ns);
+	analyzer_free(a);
+}
+END_TEST
+
 /* ---- parts ---- */
 
 START_TEST(texts_are_clean)
@@ -419,6 +440,7 @@ Suite *test_analyze(void)
 	tcase_add_test(t, nothing_fed);
 	tcase_add_test(t, window_needs_samples);
 	tcase_add_test(t, clock_without_sense);
+	tcase_add_loop_test(t, period_of_samples, 0, 6);
 	suite_add_tcase(s, t);
 	tcase_add_test(parts, texts_are_clean);
 	tcase_add_test(parts, maps_and_pools);

@@ -91,7 +91,7 @@ static uint64_t find_moment(const struct loaded *l, const struct at_options *o)
 
 	switch (analysis_window(&w, l->analyzer, &o->moment)) {
 	case 0:
-		return w.from_ns ? w.from_ns : w.start_ns;
+		return window_begin_ns(&w);
 	case -ENODATA:
 		log_error("%s has no time of day; give the time as seconds since its start", l->path);
 		return 0;

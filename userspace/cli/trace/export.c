@@ -229,7 +229,6 @@ static bool write_wakers(const struct loaded *l, const struct export_options *o)
 static struct profile_unit unit_of(const struct analysis *an, const struct export_options *o)
 {
 	struct profile_unit u = {.name = "samples", .unit = UNIT_COUNT};
-	unsigned long hz = analyzer_frequency(an->a);
 
 	if (o->wall) {
 		u = (struct profile_unit){.name = "wall", .unit = UNIT_NS};
@@ -237,8 +236,8 @@ static struct profile_unit unit_of(const struct analysis *an, const struct expor
 		u = (struct profile_unit){.name = jvm_event_name(o->kind), .unit = kind_of(o->kind)->unit};
 	} else if (o->named) {
 		u.name = o->event;
-	} else if (hz) {
-		u.period_ns = 1000000000ULL / hz;
+	} else {
+		u.period_ns = analyzer_period_ns(an->a);
 	}
 	return u;
 }
