@@ -26,8 +26,8 @@ static __always_inline void dump_off_cpu(struct dump_scratch *s, struct task_str
 	long bytes;
 
 	s->time.fd_ns = 0; /* nothing is remembered of the thread before */
-	d->flags = offcpu_why(&s->time, task, entry, task->__state, now);
-	d->futex = offcpu_futex(entry, d->flags);
+	d->asleep.flags = offcpu_why(&s->time, task, entry, task->__state, now);
+	d->futex = offcpu_futex(entry, d->asleep.flags);
 	bytes = bpf_get_task_stack(task, d->kernel, sizeof(d->kernel), 0);
 	d->kernel_count = bytes > 0 ? (__u32)bytes / 8 : 0;
 }
@@ -48,7 +48,7 @@ int on_thread_dump(struct bpf_iter__task *ctx)
 	__builtin_memset(&s->thread, 0, sizeof(s->thread));
 	asleep_note(&s->thread.asleep, task);
 	if (task_runs(task))
-		s->thread.flags = BRAID_OFFCPU_SYSCALL | BRAID_DUMP_RUNS;
+		s->thread.asleep.flags = BRAID_OFFCPU_SYSCALL | BRAID_DUMP_RUNS;
 	else
 		dump_off_cpu(s, task);
 	bpf_seq_write(ctx->meta->seq, &s->thread, sizeof(s->thread));

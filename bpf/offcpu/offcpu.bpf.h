@@ -218,16 +218,18 @@ static __noinline void offcpu_emit_late(struct braid_thread_time *t, __u32 tid)
 
 /*
  * Emits, keeps or counts the interval that ends, and which is long enough for some process. `late`: its thread has run
- * since, perhaps left its system call.
+ * since, perhaps left its system call. `again`: a thread that comes back can take its stack itself; otherwise the
+ * collector has it. Returns true if the caller has to emit the interval.
  */
-static __always_inline void offcpu_ended(struct braid_thread_time *t, __u32 tid, bool late)
+static __always_inline bool offcpu_ended(struct braid_thread_time *t, __u32 tid, bool late, bool again)
 {
 	const struct braid_offcpu_limits *l = limits_of_pid(t->pid);
 	__u64 ns = t->now.end_ns - t->now.start_ns;
-	bool park;
+	bool park, known;
 
 	if (!l)
-		return;
+		return false;
+	known = stacks_at_start && !late && !again && t->now.flags & BRAID_OFFCPU_BEFORE;
 	late |= stacks_at_start && !(t->now.flags & BRAID_OFFCPU_BEFORE);
 	park = !late && l->locks && offcpu_is_park(&t->now, l, ns);
 	t->now.selected = interval_is_selected(t, &t->now, l);
@@ -236,6 +238,8 @@ static __always_inline void offcpu_ended(struct braid_thread_time *t, __u32 tid,
 			pending_set(t, &t->now);
 	} else if (!t->now.selected && !park) {
 		interval_count(t, &t->now);
+	} else if (known) {
+		return true;
 	} else if (!late && offcpu_has_end(t->now.flags)) {
 		pending_set(t, &t->now);
 	} else if (t->start.generation && sums_wanted(t, &t->now)) {
@@ -243,12 +247,10 @@ static __always_inline void offcpu_ended(struct braid_thread_time *t, __u32 tid,
 	} else {
 		offcpu_emit_late(t, tid);
 	}
+	return false;
 }
 
-/*
- * The same for an interval whose stack was taken at its start. `again`: a stack that is not whole is taken again by the
- * thread itself. Returns true if the caller has to emit the interval.
- */
+/* The same for an interval whose stack was taken at its start. With `again`, one that is not whole is taken again. */
 static __always_inline bool offcpu_ended_started(struct braid_thread_time *t, __u32 tid, bool late, bool again)
 {
 	if (again && !late && t->started == STARTED_IN_PART && offcpu_has_end(t->now.flags)) {
@@ -294,15 +296,17 @@ static __always_inline bool offcpu_is_counted(const struct braid_thread_time *t,
 __noinline int offcpu_end_long(struct braid_thread_time *t, __u32 tid, bool late)
 {
 	struct braid_offcpu_settings *settings = settings_get();
+	bool again = settings && settings->ends, emits;
 
 	if (!t)
 		return 0;
 	if (!stacks_at_start || !t->started)
-		offcpu_ended(t, tid, late);
-	else if (offcpu_ended_started(t, tid, late, settings && settings->ends))
-		return 1;
-	t->now.start_ns = 0;
-	return 0;
+		emits = offcpu_ended(t, tid, late, again);
+	else
+		emits = offcpu_ended_started(t, tid, late, again);
+	if (!emits)
+		t->now.start_ns = 0;
+	return emits;
 }
 
 /* Ends the current interval. Returns what offcpu_end_long() does. Most intervals are counted, which takes no call. */
@@ -422,7 +426,7 @@ static __noinline void offcpu_in_missed(struct braid_thread_time *t, __u32 tid)
 	__u64 now = bpf_ktime_get_ns();
 
 	if (settings && now <= settings->end_ns)
-		offcpu_end(t, tid, now, stacks_at_start && t->started);
+		offcpu_end(t, tid, now, stacks_at_start && (t->started || !settings->ends));
 }
 
 SEC("tp_btf/sched_switch")

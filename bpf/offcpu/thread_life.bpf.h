@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * Programs for the life of threads: when one starts, becomes another program, or ends. Then its time is reported. One
- * more finds the threads that exist already, and another one those that are off the CPU when the recording ends.
+ * more finds the threads that exist already, and another one those that are off the CPU.
  */
 #ifndef BRAID_THREAD_LIFE_BPF_H
 #define BRAID_THREAD_LIFE_BPF_H
@@ -238,7 +238,7 @@ int on_thread_found(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* ---- threads that are off the CPU when the recording ends ---- */
+/* ---- threads that are off the CPU and cannot walk their stacks: when the recording ends, or since before it began ---- */
 
 static __always_inline void asleep_note(struct braid_asleep *a, struct task_struct *task)
 {
@@ -254,6 +254,7 @@ static __always_inline void asleep_note(struct braid_asleep *a, struct task_stru
 	a->rbx = entry->bx;
 	a->r10 = entry->r10;
 	a->r13 = entry->r13;
+	a->thread_pointer = task->thread.fsbase;
 	returns_note(a, task);
 }
 
@@ -272,6 +273,7 @@ int on_thread_asleep(struct bpf_iter__task *ctx)
 	/* One that has run since its interval began is not in it any more. */
 	if (!t || !t->now.start_ns || t->exec_ns != task->se.sum_exec_runtime)
 		return 0;
+	asleep.flags = t->now.flags;
 	asleep_note(&asleep, task);
 	bpf_seq_write(ctx->meta->seq, &asleep, sizeof(asleep));
 	return 0;

@@ -140,7 +140,7 @@ static __always_inline void reuse_word(struct sample *s, struct stack_reuse *r, 
 	r->words = n + 1;
 	if (at >= r->reach)
 		r->reach = (__u32)at + 1;
-	r->hash = stack_mix(r->hash, value);
+	r->hash = braid_mix(r->hash, value);
 }
 
 /* The return address and the saved rbp, as the step has found them. */
@@ -220,7 +220,7 @@ __noinline __u64 reuse_hash(const struct stack_reuse *r, const struct reuse_memo
 	if (!r || !m)
 		return 0;
 	for (__u32 i = 0; i < REUSE_WORDS && i < r->words; i++)
-		hash = stack_mix(hash, m->word[r->at[i] % REUSE_REACH]);
+		hash = braid_mix(hash, m->word[r->at[i] % REUSE_REACH]);
 	return hash;
 }
 

@@ -7,6 +7,7 @@
 #include "maps.bpf.h"
 
 #define WALK_RULE_AT /* see rules.bpf.h */
+#include <braid/mix.h>
 #include <braid/walk.h>
 /* Set before loading. */
 const volatile __u32 cpu_count;	  /* slots for ticks come first, then one per CPU for stacks of events */
@@ -74,12 +75,6 @@ static __always_inline struct sample *slot_at(__u32 slot)
 	return bpf_map_lookup_elem(&samples, &slot);
 }
 
-static __always_inline __u64 stack_mix(__u64 hash, __u64 value)
-{
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL; /* 2^64 / golden ratio */
-	return hash ^ hash >> 29;
-}
-
 static __always_inline void stack_push(struct sample *s, __u64 frame)
 {
 	__u32 at = s->depth;
@@ -88,7 +83,7 @@ static __always_inline void stack_push(struct sample *s, __u64 frame)
 		return;
 	s->frames[at] = frame;
 	s->depth = at + 1;
-	s->hash = stack_mix(s->hash, frame);
+	s->hash = braid_mix(s->hash, frame);
 }
 
 #define SPARE_SLOTS_MAX 16

@@ -38,10 +38,10 @@ struct {
 static __always_inline __u64 span_place_check(const struct sample *s, struct task_struct *task, __u64 variable)
 {
 	const struct braid_context_place *c = &s->process.context;
-	__u64 check = stack_mix(variable, (__u64)(__u32)c->offset << 32 | c->module);
+	__u64 check = braid_mix(variable, (__u64)(__u32)c->offset << 32 | c->module);
 
-	check = stack_mix(stack_mix(check, task->thread.fsbase), task->start_time);
-	return stack_mix(check, (__u64)s->generation << 32 | (__u32)task->pid);
+	check = braid_mix(braid_mix(check, task->thread.fsbase), task->start_time);
+	return braid_mix(check, (__u64)s->generation << 32 | (__u32)task->pid);
 }
 
 /*
@@ -176,17 +176,15 @@ static __always_inline __u32 span_event(struct sample *s, const struct braid_con
 /* Sends the span, if it is new. The key; 0: the record is of none. A global function, as span_take(). */
 __noinline __u64 span_send(__u32 slot, const struct braid_context_record *r, __u64 address)
 {
-	__u64 trace[2], span, key, mark, *sent;
+	__u64 key, mark, *sent;
 	struct sample *s = slot_at(slot);
 	__u32 at, size;
 
 	if (!s || !r)
 		return 0;
-	__builtin_memcpy(trace, r->trace, sizeof(trace));
-	__builtin_memcpy(&span, r->span, sizeof(span));
-	if (r->valid != 1 || !(trace[0] | trace[1]) || !span)
+	key = braid_context_key(r, s->tgid);
+	if (!key)
 		return 0;
-	key = stack_mix(stack_mix(stack_mix(stack_mix(1, s->tgid), trace[0]), trace[1]), span) | 1;
 	mark = span_mark(key, r);
 	at = (__u32)(key >> 20) % SENT_SPANS;
 	sent = bpf_map_lookup_elem(&sent_spans, &at);

@@ -292,7 +292,7 @@ static __always_inline void stack_walk_kernel_from(void *ctx, struct sample *s, 
 
 	s->depth = bytes > 0 ? (__u32)bytes / 8 : 0;
 	for (__u32 i = 0; i < BRAID_MAX_KERNEL_DEPTH && i < s->depth; i++)
-		s->hash = stack_mix(s->hash, s->frames[i]);
+		s->hash = braid_mix(s->hash, s->frames[i]);
 }
 
 /* Takes the kernel's part of the stack; a sample in user mode has none. `ctx` is the program's own context. */
@@ -312,7 +312,7 @@ static __always_inline void stack_reset(struct sample *s, const struct braid_pro
 	if (p)
 		s->process = *p;
 	s->generation = p ? p->generation : 0;
-	s->hash = stack_mix((__u64)s->tgid << 32 | 1, s->generation);
+	s->hash = braid_mix((__u64)s->tgid << 32 | 1, s->generation);
 	s->depth = s->epoch = s->w.java = s->w.native = s->w.interpreted = 0;
 	s->carries = s->span_bytes = s->reuse = 0;
 	s->mounted = 0;
@@ -344,7 +344,7 @@ static __always_inline void stack_close(struct sample *s)
 	if (s->w.end)
 		stack_push(s, (__u64)BRAID_FRAME_END << 60 | s->w.end);
 	if (s->w.java) /* code and methods may be unloaded, and their addresses reused */
-		s->hash = stack_mix(s->hash, s->epoch);
+		s->hash = braid_mix(s->hash, s->epoch);
 }
 
 /*

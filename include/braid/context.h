@@ -16,7 +16,7 @@
 #ifndef BRAID_CONTEXT_H
 #define BRAID_CONTEXT_H
 
-#include <linux/types.h>
+#include <braid/mix.h>
 
 #define BRAID_CONTEXT_TLS "otel_thread_ctx_v1"
 #define BRAID_CONTEXT_TABLE "braid_vthread_ctx_v1"
@@ -32,6 +32,18 @@ struct braid_context_record {
 	__u16 attrs_size;
 };
 _Static_assert(sizeof(struct braid_context_record) == 28, "context record");
+
+/* The key of its span, which is odd; 0: it has none. */
+static inline __u64 braid_context_key(const struct braid_context_record *r, __u32 tgid)
+{
+	__u64 trace[2], span;
+
+	__builtin_memcpy(trace, r->trace, sizeof(trace));
+	__builtin_memcpy(&span, r->span, sizeof(span));
+	if (r->valid != 1 || !(trace[0] | trace[1]) || !span)
+		return 0;
+	return braid_mix(braid_mix(braid_mix(braid_mix(1, tgid), trace[0]), trace[1]), span) | 1;
+}
 
 struct braid_context_entry {
 	__u64 thread; /* number of the virtual thread; 0: free */

@@ -436,14 +436,17 @@ struct braid_asleep {
 	__u32 pid;
 	__u32 tid;
 	__u64 exec_ns; /* that sum */
+	__u32 flags;   /* of the event: BRAID_OFFCPU_*, BRAID_DUMP_RUNS */
+	__u32 reserved;
 	__u64 pc, sp, fp, rax, rbx, r10, r13;
+	__u64 thread_pointer;
 	__u64 trampoline; /* what the kernel has put in place of these return addresses (uretprobes); 0: nothing */
 	struct {
 		__u64 at; /* on the stack; 0: no more */
 		__u64 to;
 	} returns[BRAID_ASLEEP_RETURNS]; /* the innermost */
 };
-_Static_assert(sizeof(struct braid_asleep) == 80 + 16 * BRAID_ASLEEP_RETURNS, "thread asleep");
+_Static_assert(sizeof(struct braid_asleep) == 96 + 16 * BRAID_ASLEEP_RETURNS, "thread asleep");
 
 #define BRAID_DUMP_KERNEL_DEPTH 48
 
@@ -451,8 +454,7 @@ _Static_assert(sizeof(struct braid_asleep) == 80 + 16 * BRAID_ASLEEP_RETURNS, "t
 struct braid_dump_thread {
 	struct braid_asleep asleep;
 	__u64 futex;
-	__u32 flags; /* of the event: BRAID_OFFCPU_*, BRAID_DUMP_RUNS */
-	__u32 kernel_count;
+	__u64 kernel_count;
 	__u64 kernel[BRAID_DUMP_KERNEL_DEPTH]; /* its innermost frames in the kernel */
 };
 _Static_assert(sizeof(struct braid_dump_thread) == sizeof(struct braid_asleep) + 16 + 8 * BRAID_DUMP_KERNEL_DEPTH,

@@ -174,7 +174,7 @@ void jvm_events_receive(struct jvms *jvms, struct process *process, const struct
 	to.duration_ns = end - to.time_ns;
 	to.node = nodes->own;
 	to.vthread = vthreads_id(jvms->vthreads, process, e->vthread);
-	to.span = spans_id(jvms->spans, process, e->span);
+	to.span = nodes->span ?: spans_id(jvms->spans, process, e->span);
 	if (e->source == BRAID_SOURCE_AGENT) {
 		explain_reported(jvms, process, what, &to, values);
 	} else if (kernel_events_are(what->kind) && !kernel_events_explain(jvms, process, e, &to, text)) {

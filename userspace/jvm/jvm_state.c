@@ -46,6 +46,11 @@ bool jvm_replayed(const struct jvm *j)
 	return j->replayed;
 }
 
+bool jvm_code_is_known(const struct jvm *j)
+{
+	return !j || !jvm_had_agent(j) || jvm_replayed(j);
+}
+
 /* ---- layout ---- */
 
 void jvm_set_layout(struct jvm *j, const struct braid_layout *l, const struct braid_statics *v)

@@ -44,24 +44,25 @@ bool offcpu_ended(struct jvms *jvms, struct thread *thread, const char *comm, st
 struct ending {
 	struct jvms *jvms;
 	uint64_t time_ns;
-	asleep_node_fn node;
+	asleep_known_fn known;
 	void *ctx;
 };
 
 static void emit_interval(struct ending *end, struct process *process, struct thread *thread,
-			  const struct braid_interval *i, uint32_t node)
+			  const struct braid_interval *i, struct asleep_known known)
 {
 	jvm_events_emit(end->jvms, process,
 			&(struct trace_jvm_event){.kind = BRAID_JVM_OFFCPU,
 						  .time_ns = i->start_ns,
 						  .duration_ns = i->end_ns - i->start_ns,
 						  .thread = thread->id,
-						  .node = node,
+						  .node = known.node,
 						  .value = braid_interval_ready(i),
 						  .weight = (uint64_t)i->to << 32 | i->from,
 						  .number = i->futex,
 						  .flags = i->flags,
 						  .vthread = vthreads_id(end->jvms->vthreads, process, i->vthread),
+						  .span = known.span,
 						  .source = BRAID_SOURCE_KERNEL});
 }
 
@@ -104,7 +105,7 @@ static void emit_open(struct ending *end, struct process *process, struct thread
 	t->now.ready_ns = t->now.ready_ns ?: end->time_ns;
 	t->ready_ns += braid_interval_ready(&t->now);
 	if (braid_offcpu_selects(kernel_side_offcpu_filter(end->jvms->kernel), t, &t->now, true))
-		emit_interval(end, process, thread, &t->now, end->node(end->ctx, process, t->tid));
+		emit_interval(end, process, thread, &t->now, end->known(end->ctx, process, t->tid));
 	else
 		braid_interval_count(t, &t->now);
 }
@@ -121,7 +122,7 @@ static void emit_thread(void *ctx, struct braid_thread_time *t)
 	if (!thread || t->since_ns >= end->time_ns)
 		return;
 	if (t->pending.start_ns && t->pending.selected)
-		emit_interval(end, process, thread, &t->pending, 0);
+		emit_interval(end, process, thread, &t->pending, (struct asleep_known){0});
 	else if (t->pending.start_ns)
 		braid_interval_count(t, &t->pending);
 	if (t->now.start_ns && t->now.start_ns < end->time_ns)
@@ -136,7 +137,7 @@ static void emit_thread(void *ctx, struct braid_thread_time *t)
 static void emit_thread_times(struct ending *end)
 {
 	uint64_t stopped_ns = kernel_side_followed_until(end->jvms->kernel);
-	struct ending stopped = {.jvms = end->jvms, .time_ns = stopped_ns, .node = end->node, .ctx = end->ctx};
+	struct ending stopped = {.jvms = end->jvms, .time_ns = stopped_ns, .known = end->known, .ctx = end->ctx};
 
 	kernel_side_each_thread(end->jvms->kernel, emit_thread, &stopped);
 	vthread_times_end(end->jvms, BRAID_MAX_JVMS, stopped_ns);
@@ -167,9 +168,9 @@ static void emit_threads(void *ctx, struct process *process)
 		(void)procfs_threads(process->pid, emit_cpu, ctx); /* it may have ended by now */
 }
 
-void offcpu_finish(struct jvms *jvms, asleep_node_fn node, void *ctx)
+void offcpu_finish(struct jvms *jvms, asleep_known_fn known, void *ctx)
 {
-	struct ending end = {.jvms = jvms, .time_ns = now_ns(), .node = node, .ctx = ctx};
+	struct ending end = {.jvms = jvms, .time_ns = now_ns(), .known = known, .ctx = ctx};
 
 	emit_thread_times(&end);
 	if (jvms->options->config.enabled & BRAID_EVENT_TYPE(THREAD))

@@ -18,9 +18,13 @@ bool offcpu_ended(struct jvms *jvms, struct thread *thread, const char *comm, st
 
 /*
  * To be called when no thread is followed any more: emits sleeps in progress, and the CPU time of running threads.
- * `node` returns the node of a sleeping thread's stack, or 0.
+ * `known` returns what is known of a sleeping thread.
  */
-typedef uint32_t (*asleep_node_fn)(void *ctx, struct process *process, uint32_t tid);
-void offcpu_finish(struct jvms *jvms, asleep_node_fn node, void *ctx);
+struct asleep_known {
+	uint32_t node; /* 0: nothing */
+	uint32_t span;
+};
+typedef struct asleep_known (*asleep_known_fn)(void *ctx, struct process *process, uint32_t tid);
+void offcpu_finish(struct jvms *jvms, asleep_known_fn known, void *ctx);
 
 #endif

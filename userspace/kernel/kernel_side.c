@@ -547,6 +547,16 @@ int kernel_side_each_asleep(const struct kernel_side *k, void (*fn)(void *ctx, c
 	return programs_each_asleep(&k->programs, fn, ctx);
 }
 
+bool kernel_side_wants_before(const struct kernel_side *k)
+{
+	return programs_want_before(&k->programs);
+}
+
+void kernel_side_before_known(struct kernel_side *k)
+{
+	programs_before_known(&k->programs);
+}
+
 int kernel_side_dump_threads(const struct kernel_side *k, void (*fn)(void *ctx, const void *thread), void *ctx)
 {
 	return programs_dump_threads(&k->programs, fn, ctx);

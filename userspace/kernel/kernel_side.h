@@ -122,9 +122,12 @@ const struct braid_offcpu_filter *kernel_side_offcpu_filter(const struct kernel_
 int kernel_side_vthread_times(const struct kernel_side *k);
 /* Removes those of the JVM in a slot from it; BRAID_MAX_JVMS: all. */
 void kernel_side_forget_vthreads(const struct kernel_side *k, uint32_t slot);
-/* Calls back with a struct braid_asleep of every followed thread that was off the CPU when that ended, and has been since. */
+/* Calls back with a struct braid_asleep of every followed thread that is off the CPU. */
 int kernel_side_each_asleep(const struct kernel_side *k, void (*fn)(void *ctx, const void *thread), void *ctx);
-/* The same with a struct braid_dump_thread of every thread of the recorded processes, in a recording with dumps. */
+/* See programs_want_before(). */
+bool kernel_side_wants_before(const struct kernel_side *k);
+void kernel_side_before_known(struct kernel_side *k);
+/* As kernel_side_each_asleep(), with a struct braid_dump_thread of every thread of the recorded processes, in a recording with dumps. */
 int kernel_side_dump_threads(const struct kernel_side *k, void (*fn)(void *ctx, const void *thread), void *ctx);
 /*
  * Loads the programs that these event types need, during the recording, see programs_load(). It reports failures

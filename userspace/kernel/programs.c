@@ -169,6 +169,7 @@ static void attach_ends(struct programs *p)
 	if (err)
 		log_warning("stacks of threads that are off the CPU already are not reported: %s", strerror(-err));
 	p->offcpu_calm = 0;
+	p->offcpu_before = false;
 	use_ends(p, !err);
 }
 
@@ -196,16 +197,31 @@ void programs_tick(struct programs *p)
 	if (c.in_part != p->offcpu_in_part) {
 		p->offcpu_in_part = c.in_part;
 		p->offcpu_calm = 0;
+		p->offcpu_before = false;
 		if (!p->settings.ends)
 			attach_ends(p);
 	} else if (p->offcpu_calm < CALM_TICKS - LAST_TICKS) {
-		if (++p->offcpu_calm == CALM_TICKS - LAST_TICKS)
+		p->offcpu_calm++;
+	} else if (p->settings.ends) {
+		p->offcpu_before = c.before;
+		if (!c.before)
 			use_ends(p, false);
 	} else if (p->offcpu_calm < CALM_TICKS) {
-		p->offcpu_calm = c.before || c.pending ? CALM_TICKS - LAST_TICKS : p->offcpu_calm + 1;
+		p->offcpu_calm = c.pending ? CALM_TICKS - LAST_TICKS : p->offcpu_calm + 1;
 		if (p->offcpu_calm == CALM_TICKS)
 			offcpu_detach_ends(p->links);
 	}
+}
+
+bool programs_want_before(const struct programs *p)
+{
+	return p->offcpu_before;
+}
+
+void programs_before_known(struct programs *p)
+{
+	p->offcpu_before = false;
+	use_ends(p, false);
 }
 
 void programs_free(struct programs *p)

@@ -25,14 +25,15 @@ struct programs {
 	/* The object in use for each job; NULL: none yet. */
 	struct braid_bpf *stack_request;
 	struct braid_bpf *offcpu;
-	struct braid_bpf *slots;	       /* its maps have slots for events */
-	struct braid_bpf *thread_times;	       /* its map has room for threads */
-	struct braid_bpf *probes;	       /* loaded on another thread, see programs_load_probes() */
-	struct braid_bpf *dump;		       /* NULL: `first` */
-	uint32_t offcpu_types;		       /* of OFFCPU_TYPES: what `offcpu` can report */
-	bool offcpu_at_start;		       /* it takes stacks when times begin */
-	uint64_t offcpu_in_part;	       /* stacks that ended early at their start, when last read */
-	int offcpu_calm;		       /* ticks since that changed or a thread had to walk when it came back */
+	struct braid_bpf *slots;	/* its maps have slots for events */
+	struct braid_bpf *thread_times; /* its map has room for threads */
+	struct braid_bpf *probes;	/* loaded on another thread, see programs_load_probes() */
+	struct braid_bpf *dump;		/* NULL: `first` */
+	uint32_t offcpu_types;		/* of OFFCPU_TYPES: what `offcpu` can report */
+	bool offcpu_at_start;		/* it takes stacks when times begin */
+	uint64_t offcpu_in_part;	/* stacks that ended early at their start, when last read */
+	int offcpu_calm;		/* ticks since that changed or a thread had to walk when it came back */
+	bool offcpu_before;		/* stacks of threads that were off the CPU when they were found are wanted */
 	struct braid_offcpu_settings settings; /* of the kernel side, as last written */
 	struct braid_offcpu_filter filter;
 	pthread_t thread; /* loads the first `offcpu` */
@@ -61,6 +62,12 @@ void programs_limits(struct programs *p, const struct braid_event_config *c, str
 void programs_follow(struct programs *p, const struct braid_event_config *c);
 void programs_find_threads(struct programs *p);
 void programs_tick(struct programs *p); /* attaches and detaches what is needed at times only */
+/*
+ * Whether threads that have been off the CPU since they were found are all that a program is still needed for. If their
+ * stacks are known, programs_before_known() says so; then their times are reported without a stack.
+ */
+bool programs_want_before(const struct programs *p);
+void programs_before_known(struct programs *p);
 
 /*
  * Loads what `types` need and is not loaded. The verifier blocks the caller for some tenths of a second, while rings

@@ -150,6 +150,39 @@ static void look_again(void *ctx, struct process *process)
 		processes_changed(ctx, process);
 }
 
+#define DTV_ENTRY 16	 /* dtv_t of glibc */
+#define DTV_NONE (~0ULL) /* the thread has not used the variable yet (TLS_DTV_UNALLOCATED) */
+
+/* The address of the thread's variable, as span_variable() of the kernel side finds it; 0: it has none yet. */
+static uint64_t variable_of(pid_t pid, const struct braid_context_place *place, uint64_t thread_pointer)
+{
+	uint64_t dtv, count, block;
+
+	if (place->module == BRAID_CONTEXT_STATIC)
+		return thread_pointer + (uint64_t)(int64_t)place->offset;
+	if (!place->module || hotspot_read_process(&pid, thread_pointer + 8, &dtv, sizeof(dtv)) ||
+	    hotspot_read_process(&pid, dtv - DTV_ENTRY, &count, sizeof(count)) || count < place->module ||
+	    hotspot_read_process(&pid, dtv + (uint64_t)place->module * DTV_ENTRY, &block, sizeof(block)))
+		return 0;
+	return block && block != DTV_NONE ? block + (uint64_t)(int64_t)place->offset : 0;
+}
+
+bool context_read(const struct process *process, uint64_t thread_pointer, struct context_of_thread *to)
+{
+	uint64_t variable = variable_of(process->pid, &process->context, thread_pointer), at = 0;
+	pid_t pid = process->pid;
+
+	to->attribute_bytes = 0;
+	if (!variable || hotspot_read_process(&pid, variable, &at, sizeof(at)) || !at ||
+	    hotspot_read_process(&pid, at, &to->record, sizeof(to->record)))
+		return false;
+	to->attribute_bytes =
+		to->record.attrs_size < sizeof(to->attributes) ? to->record.attrs_size : sizeof(to->attributes);
+	if (hotspot_read_process(&pid, at + sizeof(to->record), to->attributes, to->attribute_bytes))
+		to->attribute_bytes = 0;
+	return true;
+}
+
 void contexts_tick(struct processes *p)
 {
 	if (processes_contexts(p))

@@ -9,10 +9,22 @@
 
 #include "processes.h"
 
+#include <braid/context.h>
+
 /* A module that may have the variables was mapped. */
 void context_wanted(struct process *process);
 /* Looks for the variables, if that is due. Returns what is known now. */
 struct braid_context_place context_look(struct process *process);
+
+/* What a thread serves, with the first of its attributes. */
+struct context_of_thread {
+	struct braid_context_record record;
+	uint8_t attributes[BRAID_CONTEXT_ATTRIBUTES];
+	uint32_t attribute_bytes;
+};
+
+/* Reads it of a thread that does not run meanwhile and carries no virtual thread. False: it serves nothing, or is in no such process. */
+bool context_read(const struct process *process, uint64_t thread_pointer, struct context_of_thread *to);
 
 /* Looks again in all processes whose variables were not found: a module is relocated after it was mapped. */
 void contexts_tick(struct processes *p);

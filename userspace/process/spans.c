@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spans.h"
 
+#include "contexts.h"
 #include "resources.h"
 #include "sink/records.h"
 #include "util/kept_map.h"
@@ -113,17 +114,43 @@ static void define_attributes(struct spans *s, struct process *process, uint32_t
 	}
 }
 
-void spans_seen(struct spans *s, struct process *process, const struct braid_event_span *e)
+static uint32_t seen(struct spans *s, struct process *process, const struct braid_event_span *e)
 {
 	size_t bytes = e->hdr.size - sizeof(*e);
 	const uint8_t *at = (const uint8_t *)(e + 1);
 	uint32_t span = define(s, process, e);
 
 	if (!span || !e->attrs_size || !attributes_new(s, process, e, span, bytes))
-		return;
+		return span;
 	define_attributes(s, process, span, at, at + bytes);
 	if (bytes < e->attrs_size)
 		sink_loss(s->sink, process->id, "bpf", "attribute", 1);
+	return span;
+}
+
+void spans_seen(struct spans *s, struct process *process, const struct braid_event_span *e)
+{
+	(void)seen(s, process, e);
+}
+
+uint32_t spans_of_thread(struct spans *s, struct process *process, uint64_t thread_pointer)
+{
+	struct {
+		struct braid_event_span event;
+		uint8_t attributes[BRAID_CONTEXT_ATTRIBUTES];
+	} e = {0};
+	struct context_of_thread c;
+
+	if (!context_read(process, thread_pointer, &c))
+		return 0;
+	e.event = (struct braid_event_span){.hdr = {.size = (uint32_t)(sizeof(e.event) + c.attribute_bytes)},
+					    .key = braid_context_key(&c.record, (uint32_t)process->pid),
+					    .pid = (uint32_t)process->pid,
+					    .attrs_size = c.record.attrs_size};
+	memcpy(e.event.trace, c.record.trace, sizeof(e.event.trace));
+	memcpy(e.event.span, c.record.span, sizeof(e.event.span));
+	memcpy(e.attributes, c.attributes, c.attribute_bytes);
+	return e.event.key ? seen(s, process, &e.event) : 0;
 }
 
 uint32_t spans_id(struct spans *s, const struct process *process, uint64_t key)

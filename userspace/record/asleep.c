@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "asleep.h"
 
+#include "before.h"
 #include "deferred.h"
 #include "stacks.h"
 #include "hotspot/hotspot.h"
@@ -9,6 +10,7 @@
 #include "kernel/kernel_side.h"
 #include "proc/procfs.h"
 #include "process/processes.h"
+#include "process/spans.h"
 #include "util/log.h"
 #include "util/vec.h"
 
@@ -121,16 +123,18 @@ static void restore_returns(struct copy *c, const struct braid_asleep *thread)
 	}
 }
 
-static bool has_run(const struct braid_asleep *thread)
+bool asleep_has_run(const struct braid_asleep *thread)
 {
 	uint64_t cpu_ns, kernel_ns;
 
 	return procfs_cpu_ns((pid_t)thread->pid, (pid_t)thread->tid, &cpu_ns, &kernel_ns) || cpu_ns != thread->exec_ns;
 }
 
-uint32_t asleep_walk(struct session *s, struct asleep_walk *w, struct process *process, const struct asleep_thread *t)
+struct asleep_stack asleep_walk(struct session *s, struct asleep_walk *w, struct process *process,
+				const struct asleep_thread *t)
 {
 	const struct braid_asleep *regs = t->regs;
+	struct asleep_stack out = {0};
 	bool complete;
 
 	w->copy.event = (struct braid_event_deferred){.hdr = {.time_ns = t->time_ns},
@@ -152,30 +156,47 @@ uint32_t asleep_walk(struct session *s, struct asleep_walk *w, struct process *p
 	layouts_find(&s->jvms, process);
 	w->sample.event = (struct braid_event_sample){0};
 	(void)deferred_unwind(s, process, &w->copy.event, true, &w->sample);
-	if (has_run(regs))
-		return 0;
-	return stacks_node(s->stacks, process, &w->sample.event, &complete);
+	out.is_virtual = w->sample.virtual;
+	if (t->wants_span && !out.is_virtual)
+		out.span = spans_of_thread(s->spans, process, regs->thread_pointer);
+	if (asleep_has_run(regs))
+		return (struct asleep_stack){0};
+	out.node = stacks_node(s->stacks, process, &w->sample.event, &complete);
+	return out;
 }
 
-/* The node of the thread's stack; 0: it has run since, or its stack cannot be read. `ctx` is the struct asleep, or NULL. */
-static uint32_t asleep_node(void *ctx, struct process *process, uint32_t tid)
+/* What was read of it while the recording went on. */
+static struct asleep_stack before_of(const struct asleep *a, const struct process *process,
+				     const struct braid_asleep *thread)
+{
+	if (!(thread->flags & BRAID_OFFCPU_BEFORE))
+		return (struct asleep_stack){0};
+	return before_stack(a->session->before, process, thread->tid);
+}
+
+/* `ctx` is the struct asleep, or NULL. */
+static struct asleep_known asleep_of(void *ctx, struct process *process, uint32_t tid)
 {
 	struct asleep *a = ctx;
 	const struct braid_asleep key = {.tid = tid}, *thread;
 	uint64_t began = now_ns();
-	uint32_t node;
+	struct asleep_stack stack;
 
 	thread = a && a->threads.count ? bsearch(&key, a->threads.at, a->threads.count, sizeof(key), compare) : NULL;
 	if (!thread || (pid_t)thread->pid != process->pid)
-		return 0;
+		return (struct asleep_known){0};
+	stack = before_of(a, process, thread);
+	if (stack.node)
+		return (struct asleep_known){.node = stack.node, .span = stack.span};
 	if (a->spent_ns > TIME_MAX_NS) {
 		a->left_out++;
-		return 0;
+		return (struct asleep_known){0};
 	}
-	node = asleep_walk(a->session, &a->walk, process,
-			   &(struct asleep_thread){.regs = thread, .time_ns = a->session->jvms.stopped_ns});
+	stack = asleep_walk(
+		a->session, &a->walk, process,
+		&(struct asleep_thread){.regs = thread, .time_ns = a->session->jvms.stopped_ns, .wants_span = true});
 	a->spent_ns += now_ns() - began;
-	return node;
+	return (struct asleep_known){.node = stack.node, .span = stack.span};
 }
 
 void asleep_finish(struct session *s)
@@ -184,6 +205,6 @@ void asleep_finish(struct session *s)
 
 	if (asleep_new(&asleep, s))
 		log_warning("out of memory: some threads that were off the CPU at the end have no stack");
-	offcpu_finish(&s->jvms, asleep_node, asleep);
+	offcpu_finish(&s->jvms, asleep_of, asleep);
 	asleep_free(asleep);
 }

@@ -123,6 +123,13 @@ uint64_t deferred_hash(const struct deferred_sample *out, const struct process *
 	return hash | 1;
 }
 
+/* A walk that does not know where enterSpecial is does not notice it either. */
+static bool may_be_virtual(const struct deferred_walk *l, uint32_t end)
+{
+	return l->layout && l->layout->vthreads.thread_entry &&
+	       (l->w.entry || end == BRAID_END_FROZEN || (l->w.java && !l->layout->vthreads.enter_start));
+}
+
 bool deferred_unwind(const struct session *s, const struct process *process, const struct braid_event_deferred *e,
 		     bool still, struct deferred_sample *out)
 {
@@ -162,5 +169,6 @@ bool deferred_unwind(const struct session *s, const struct process *process, con
 	if (end) /* a copy is never as good as the memory, so the first walk's cause counts */
 		push(out, (uint64_t)BRAID_FRAME_END << 60 | (l.ran_out ? e->cause : end));
 	out->event.stack = deferred_hash(out, process);
+	out->virtual = may_be_virtual(&l, end);
 	return !end;
 }

@@ -12,6 +12,7 @@
 struct deferred_sample {
 	struct braid_event_sample event;
 	uint64_t frames[BRAID_MAX_FRAMES];
+	bool virtual; /* they are a virtual thread's, or may be */
 };
 
 /*

@@ -174,11 +174,11 @@ static void on_thread(void *ctx, const void *record)
 
 	if (!e)
 		return;
-	e->flags = t->flags;
+	e->flags = t->asleep.flags;
 	e->exec_ns = t->asleep.exec_ns;
-	if (t->flags & BRAID_DUMP_RUNS)
+	if (t->asleep.flags & BRAID_DUMP_RUNS)
 		return;
-	if (BRAID_OFFCPU_CLASS(t->flags) == BRAID_OFFCPU_FUTEX && t->asleep.r10)
+	if (BRAID_OFFCPU_CLASS(t->asleep.flags) == BRAID_OFFCPU_FUTEX && t->asleep.r10)
 		e->flags |= BRAID_DUMP_TIMED;
 	if (now - d->tick_ns > slice_ns(d)) {
 		d->postponed = true;
@@ -193,9 +193,10 @@ static void on_thread(void *ctx, const void *record)
 			      &(struct asleep_thread){.regs = &t->asleep,
 						      .kernel = t->kernel,
 						      .kernel_count = t->kernel_count < BRAID_DUMP_KERNEL_DEPTH
-									      ? t->kernel_count
+									      ? (uint32_t)t->kernel_count
 									      : BRAID_DUMP_KERNEL_DEPTH,
-						      .time_ns = now});
+						      .time_ns = now})
+			  .node;
 	e->has_stack = e->node;
 }
 
@@ -466,7 +467,7 @@ static void look_ready(void *ctx, struct process *p)
 	interval_ns = interval_of(r->session, p);
 	r->interval_ns = interval_ns < r->interval_ns ? interval_ns : r->interval_ns;
 	r->any = true;
-	r->ready = r->ready && !(p->jvm && jvm_had_agent(p->jvm) && !jvm_replayed(p->jvm));
+	r->ready = r->ready && jvm_code_is_known(p->jvm);
 }
 
 /* Whether a dump is to begin now. */

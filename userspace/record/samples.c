@@ -5,6 +5,7 @@
  */
 #include "session.h"
 
+#include "before.h"
 #include "deferred.h"
 #include "dump.h"
 #include "hit_events.h"
@@ -181,8 +182,11 @@ static uint32_t node_of(struct session *s, struct process *process, const struct
 static void receive_event(struct session *s, struct process *process, const struct braid_event_jvm_event *e)
 {
 	const struct process *other = e->other_stack ? jvm_events_other(&s->jvms, process, e) : NULL;
+	bool before = e->event.kind == BRAID_JVM_OFFCPU && !e->stack && e->event.flags & BRAID_OFFCPU_BEFORE;
+	struct asleep_stack stack = before ? before_stack(s->before, process, e->tid) : (struct asleep_stack){0};
 	const struct event_nodes nodes = {
-		.own = node_of(s, process, e),
+		.own = before ? stack.node : node_of(s, process, e),
+		.span = stack.span,
 		.other = other ? stacks_known(s->stacks, other, e->other_stack) : 0,
 	};
 

@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include "asleep.h"
+#include "before.h"
 #include "command.h"
 #include "control.h"
 #include "dump.h"
@@ -151,6 +152,7 @@ static void on_tick(struct source *src)
 		l->flushed_ns = now;
 	}
 	dump_tick(s->dump, now);
+	before_tick(s->before, now);
 	summary_progress(&l->summary, s, now);
 	if (s->sink.error || targets_gone(s, &l->command))
 		s->finished = true;
@@ -341,6 +343,7 @@ static int open_parts(struct loop *l)
 	err = err ?: modules_new(&s->modules, &s->sink, s->kernel, o->lines);
 	err = err ?: threads_new(&s->threads, &s->sink);
 	err = err ?: dump_new(&s->dump, s);
+	err = err ?: before_new(&s->before, s);
 	err = err ?: processes_new(&s->processes, &s->sink, s->kernel, s->modules, s->threads, o);
 	err = err ?: stacks_new(&s->stacks, s);
 	err = err ?: vthreads_new(&s->vthreads, &s->sink);
@@ -540,6 +543,7 @@ static void free_parts(struct session *s)
 	probes_free(s->jvms.probes);
 	processes_free(s->processes);
 	dump_free(s->dump);
+	before_free(s->before);
 	threads_free(s->threads);
 	modules_free(s->modules);
 	pools_close(&s->pools);

@@ -33,6 +33,7 @@ struct spans;
 struct perf_maps;
 struct names;
 struct control;
+struct before;
 struct dump;
 struct hit_values;
 struct probes;
@@ -62,6 +63,7 @@ struct session {
 	struct jvms jvms;
 	struct hit_values *hit_values;
 	struct dump *dump;
+	struct before *before;
 	struct control *control; /* NULL: the recording cannot be changed */
 	uint64_t sideband_ns;	 /* the side-band was read up to this time */
 	uint64_t samples_ns;	 /* when samples were read last */

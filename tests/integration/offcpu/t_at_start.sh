@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # When every time off the CPU is reported, its stack is taken when it begins. The program that runs when a thread comes back
-# is attached only until no time goes on that began before the recording; those have their stacks, too. New processes and
-# locks need it again.
+# is attached only until it is not needed any more: what goes on and began before the recording is walked from outside, and has
+# its stack, too. New processes and locks need it again.
 source "$(dirname "$0")/../lib.sh"
 
 "${CC:-gcc}" -std=gnu11 -O1 -g -fno-optimize-sibling-calls "$TEST_DIR/switcher.c" -o switcher -pthread
+"${CC:-gcc}" -std=gnu11 -O1 -g -fPIC -shared "$TEST_DIR/../span/variable.c" "$TEST_DIR/../span/in_span.c" -o in_span.so
 
 links()
 {
@@ -17,19 +18,19 @@ fewer()
 	[[ $(links) -lt $1 ]]
 }
 
-start_program early.trace.truth ./switcher 100 wait
+start_program early.trace.truth env LD_PRELOAD=./in_span.so ./switcher 100 wait
 start_record -q -F 99 -e cpu,offcpu=0ns -p "$JAVA_PID" -o early.trace
 wait_sampling
 attached=$(links)
-sleep 3 # longer than such a program is kept when no thread needs it
-[[ $(links) -eq $attached ]] || fail "a program was detached that a thread still needs"
+wait_for "the program that is not needed to be detached" fewer "$attached"
 go_on
 wait_says early.trace.truth "done"
-wait_for "the program that is not needed to be detached" fewer "$attached"
 stop_record
 end_program
 events early.trace \
 	"what began before has its stack" "[e for e in of('offcpu') if e.flags & 0x40000 and 'main' in e.stack and 'say' in e.stack] != []" \
+	"and its span, as has what had not ended" "[bool(e.span) for e in of('offcpu') if e.flags & 0x40000] == [True] and
+		[bool(e.span) for e in of('offcpu') if e.flags & 0x20000] == [True]" \
 	"nothing lost" "lost == []"
 
 # The collector learns a moment later what a new process has mapped: then the thread takes its stack when it comes back.

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "before.h"
+
+#include "jvm/jvm.h"
+#include "kernel/kernel_side.h"
+#include "process/modules.h"
+#include "process/processes.h"
+#include "util/pair_map.h"
+#include "util/vec.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define SLICE_NS 10000000ULL   /* of a tick: samples and events wait meanwhile */
+#define AGAIN_NS 2000000000ULL /* from one round to the next, for threads that were left to themselves */
+
+struct before {
+	struct session *session;
+	struct asleep_walk *walk;
+	VEC(struct braid_asleep) threads; /* of this round, the last ones first */
+	struct pair_map stacks;		  /* (tid, process): node, and span */
+	uint64_t again_ns;
+	bool walking;
+	bool left; /* a thread in this round was left to itself */
+};
+
+int before_new(struct before **out, struct session *s)
+{
+	struct before *b = *out = calloc(1, sizeof(*b));
+
+	if (!b)
+		return -ENOMEM;
+	b->session = s;
+	return asleep_walk_new(&b->walk);
+}
+
+void before_free(struct before *b)
+{
+	if (!b)
+		return;
+	free(b->threads.at);
+	free(b->walk);
+	pair_map_free(&b->stacks);
+	free(b);
+}
+
+struct asleep_stack before_stack(const struct before *b, const struct process *process, uint32_t tid)
+{
+	const struct pair_entry *e = pair_find(&b->stacks, tid, process->id);
+
+	return e ? (struct asleep_stack){.node = e->value, .span = e->extra} : (struct asleep_stack){0};
+}
+
+static void add(void *ctx, const void *record)
+{
+	const struct braid_asleep *thread = record;
+	struct before *b = ctx;
+
+	if (thread->flags & BRAID_OFFCPU_BEFORE && VEC_PUSH(&b->threads, *thread))
+		b->left = true;
+}
+
+static void begin(struct before *b)
+{
+	b->threads.count = 0;
+	pair_map_free(&b->stacks);
+	b->left = kernel_side_each_asleep(b->session->kernel, add, b) != 0;
+	b->walking = true;
+}
+
+/* A virtual thread walks its stack itself, because then it is also known which one it is. */
+static void walk(struct before *b, const struct braid_asleep *thread, uint64_t now)
+{
+	struct session *s = b->session;
+	struct process *process = processes_get(s->processes, (pid_t)thread->pid, now);
+	struct asleep_stack stack = {0};
+	struct pair_entry *e = NULL;
+
+	if (process && jvm_code_is_known(process->jvm) && !modules_reading(s->modules))
+		stack = asleep_walk(s, b->walk, process,
+				    &(struct asleep_thread){.regs = thread, .time_ns = now, .wants_span = true});
+	if (stack.node && !stack.is_virtual)
+		e = pair_put(&b->stacks, thread->tid, process->id, stack.node);
+	if (e)
+		e->extra = stack.span;
+	else if (!asleep_has_run(thread))
+		b->left = true;
+}
+
+void before_tick(struct before *b, uint64_t now)
+{
+	if (!kernel_side_wants_before(b->session->kernel)) {
+		b->walking = false;
+		return;
+	}
+	if (!b->walking && now >= b->again_ns)
+		begin(b);
+	while (b->walking && b->threads.count && now_ns() - now < SLICE_NS)
+		walk(b, &b->threads.at[--b->threads.count], now);
+	if (!b->walking || b->threads.count)
+		return;
+	b->walking = false;
+	b->again_ns = now + AGAIN_NS;
+	if (!b->left)
+		kernel_side_before_known(b->session->kernel);
+}
