@@ -8,8 +8,10 @@ source "$(dirname "$0")/../lib.sh"
 options=(-XX:+UseSerialGC -Xshare:off -XX:MetaspaceSize=2m)
 braid record -q -e cpu,gc,native-bind,class,thread -F 99 -o early.trace -- "$JAVA" "${options[@]}" -version >out 2>&1 ||
 	fail "$(cat out)"
+# A JVM that ends at once may be gone before its helper thread has said that it is done.
 events early.trace \
-	"phases in order" '[e.name for e in of("phase")] == ["agent", "start", "init", "replayed", "death"]' \
+	"phases in order" '[e.name for e in of("phase") if e.name != "replayed"] == ["agent", "start", "init", "death"] and
+		[e.name for e in of("phase")].index("init") <= ([e.name for e in of("phase")] + ["replayed"]).index("replayed")' \
 	"native methods, from the first one on" 'len([e for e in of("native_bind") if e.time_ns < of("phase", name="init")[0].time_ns]) > 50 and
 		of("native_bind")[0].name.startswith("java.lang.Object.") and all(e.name and e.number for e in of("native_bind"))' \
 	"each once" 'max(Counter((e.name, e.number) for e in of("native_bind")).values()) == 1' \

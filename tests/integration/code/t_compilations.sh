@@ -13,7 +13,8 @@ braid record -e jit -o trace -- "$JAVA" "${log[@]}" -Xbatch -Xmx64m -cp "$CLASSE
 # "   12 %  b  3       Storm::warm @ 2 (60 bytes)"; lines "made not entrant" and "skipped" refer to one that was listed.
 sed -n '/made not entrant\|made zombie\|COMPILE SKIPPED/d
 	s/.*] *\([0-9]\+\) \(.....\) \+\([0-9]\) \+\([^ :]*\)::\([^ ]*\).*/compile \1 \3 \4.\5 \2/p' compilation.log >trace.truth
-# Each compiler thread may have been compiling when the JVM ended.
+# Each compiler thread may have been compiling when the JVM ended. A service thread reports new code, one piece after the
+# other, and nobody waits for it then.
 events trace "all" 'len(of("compile")) >= len(truth["compile"]) - 3 > 25' \
 	"each once" 'len({e.number for e in of("compile")}) == len(of("compile"))' \
 	"with their levels" '{e.number: e.flags & 7 for e in of("compile")}.items() <= {int(t[0]): int(t[1]) for t in truth["compile"]}.items()' \
@@ -21,7 +22,9 @@ events trace "all" 'len(of("compile")) >= len(truth["compile"]) - 3 > 25' \
 		if int(t[0]) == e.number)' \
 	"their methods" 'all(e.name == t[2] for e in of("compile") for t in truth["compile"] if int(t[0]) == e.number and e.flags & 7)' \
 	"all levels" '{1, 3, 4} <= {e.flags & 7 for e in of("compile")}' \
-	"the code has a size" 'all(e["value"] > 0 or e.flags & 0x10 for e in of("compile"))' \
+	"the code has a size, but for the last pieces" 'any(e["value"] for e in of("compile")) and
+		all(unknown <= {e.number for e in sorted(of("compile"), key=lambda e: e.time_ns + e.duration_ns)[-len(unknown) - 3:]}
+			for unknown in [{e.number for e in of("compile") if not e["value"] and not e.flags & 0x10}])' \
 	"a storm" 'len([e for e in of("compile") if e.name == "Storm.warm"]) >= 4' \
 	"nothing lost" 'lost == []'
 if [[ $version -ge 11 ]]; then
