@@ -120,7 +120,7 @@ static inline void fixture_block(struct fixture_file *f, uint16_t kind, const vo
 	struct braid_block head = {.kind = kind, .schema = f->schema, .sequence = f->sequence++};
 	uint8_t *block = malloc(TRACE_BLOCK_MAX);
 	ZSTD_CCtx *zstd = ZSTD_createCCtx();
-	long len = trace_block_pack(zstd, NULL, &head, raw, raw_len, block);
+	long len = trace_block_pack(zstd, NULL, &head, &(struct trace_payload){raw, raw_len, NULL}, block);
 
 	ck_assert_int_gt(len, 0);
 	f->bytes = realloc(f->bytes, f->len + (size_t)len);

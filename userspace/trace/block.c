@@ -45,41 +45,69 @@ static size_t pad(uint8_t *payload, size_t stored, size_t least)
 	return stored + 8 + size;
 }
 
-static size_t pack(ZSTD_CCtx *zstd, struct trace_dictionary *dictionary, struct braid_block *head, const void *raw,
-		   size_t raw_bytes, uint8_t *to)
+/* Takes everything up to each part's end, and closes it. Returns zstd's result. */
+static size_t pack_parts(ZSTD_CCtx *zstd, const struct trace_payload *payload, ZSTD_outBuffer *to)
 {
-	bool events = head->kind == BRAID_BLOCK_EVENTS || head->kind == BRAID_BLOCK_SAMPLES;
-	int level = events ? TRACE_EVENTS_ZSTD_LEVEL : TRACE_DEFS_ZSTD_LEVEL;
-	size_t room = ZSTD_COMPRESSBOUND(raw_bytes);
-	const ZSTD_CDict *by = head->kind == BRAID_BLOCK_DEFS && dictionary ? dictionary_serve(dictionary) : NULL;
+	ZSTD_inBuffer from = {payload->raw, 0, 0};
+	size_t left = 0;
 
-	if (!by)
-		return ZSTD_compressCCtx(zstd, to, room, raw, raw_bytes, level);
-	head->dictionary = dictionary->block;
-	return ZSTD_compress_usingCDict(zstd, to, room, raw, raw_bytes, by);
+	for (unsigned i = 0; i < TRACE_PARTS && payload->ends && !left; i++) {
+		from.size = payload->ends[i];
+		left = ZSTD_compressStream2(zstd, to, &from, ZSTD_e_flush);
+	}
+	from.size = payload->bytes;
+	return left ? left : ZSTD_compressStream2(zstd, to, &from, ZSTD_e_end);
 }
 
-long trace_block_pack(ZSTD_CCtx *zstd, struct trace_dictionary *dictionary, struct braid_block *head, const void *raw,
-		      size_t raw_bytes, uint8_t *out)
+static int level_of(const struct braid_block *head, size_t bytes)
+{
+	if (head->kind != BRAID_BLOCK_EVENTS && head->kind != BRAID_BLOCK_SAMPLES)
+		return TRACE_DEFS_ZSTD_LEVEL;
+	return bytes <= TRACE_EVENTS_FEW_BYTES ? TRACE_EVENTS_FEW_ZSTD_LEVEL : TRACE_EVENTS_ZSTD_LEVEL;
+}
+
+/* Returns the bytes stored, or an error of zstd. */
+static size_t pack(ZSTD_CCtx *zstd, struct trace_dictionary *dictionary, struct braid_block *head,
+		   const struct trace_payload *payload, uint8_t *to)
+{
+	const ZSTD_CDict *by = head->kind == BRAID_BLOCK_DEFS && dictionary ? dictionary_serve(dictionary) : NULL;
+	ZSTD_outBuffer out = {to, ZSTD_COMPRESSBOUND(payload->bytes), 0};
+	size_t left;
+
+	ZSTD_CCtx_reset(zstd, ZSTD_reset_session_and_parameters);
+	ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level_of(head, payload->bytes));
+	ZSTD_CCtx_setPledgedSrcSize(zstd, payload->bytes);
+	if (by) {
+		ZSTD_CCtx_refCDict(zstd, by);
+		head->dictionary = dictionary->block;
+	}
+	left = pack_parts(zstd, payload, &out);
+	if (ZSTD_isError(left))
+		return left;
+	return left ? (size_t)-ZSTD_error_dstSize_tooSmall : out.pos;
+}
+
+long trace_block_pack(ZSTD_CCtx *zstd, struct trace_dictionary *dictionary, struct braid_block *head,
+		      const struct trace_payload *payload, uint8_t *out)
 {
 	size_t stored;
 
-	if (raw_bytes > BRAID_BLOCK_RAW_MAX)
+	if (payload->bytes > BRAID_BLOCK_RAW_MAX)
 		return -EINVAL;
-	stored = pack(zstd, dictionary, head, raw, raw_bytes, out + sizeof(*head));
+	stored = pack(zstd, dictionary, head, payload, out + sizeof(*head));
 	if (ZSTD_isError(stored))
 		return ZSTD_getErrorCode(stored) == ZSTD_error_memory_allocation ? -ENOMEM : -EIO;
-	stored = pad(out + sizeof(*head), stored, stored_least(raw_bytes));
+	stored = pad(out + sizeof(*head), stored, stored_least(payload->bytes));
 	memcpy(head->magic, BRAID_BLOCK_MAGIC, sizeof(head->magic));
 	head->version = BRAID_TRACE_VERSION;
 	head->stored_bytes = (uint32_t)stored;
-	head->raw_bytes = (uint32_t)raw_bytes;
+	head->raw_bytes = (uint32_t)payload->bytes;
 	head->checksum = 0;
 	memcpy(out, head, sizeof(*head));
 	head->checksum = block_sum(out, sizeof(*head) + stored);
 	memcpy(out + offsetof(struct braid_block, checksum), &head->checksum, sizeof(head->checksum));
 	if (dictionary && dictionary_fits(head))
-		dictionary_prepare(dictionary, head, raw);
+		dictionary_prepare(dictionary, head, payload->raw);
 	return (long)(sizeof(*head) + stored);
 }
 

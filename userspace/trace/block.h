@@ -20,15 +20,27 @@
 #define TRACE_DEFS_ZSTD_LEVEL 6
 #define TRACE_EVENTS_ZSTD_LEVEL 1
 
+/* A recording that writes so little a second has the time for more. */
+#define TRACE_EVENTS_FEW_BYTES (64U << 10)
+#define TRACE_EVENTS_FEW_ZSTD_LEVEL 6
+
+/* What is packed. Zstd's codes are made for each part by itself. */
+#define TRACE_PARTS 4
+struct trace_payload {
+	const uint8_t *raw;
+	size_t bytes;
+	const uint32_t *ends; /* of TRACE_PARTS parts, which may be empty; NULL: one part */
+};
+
 struct trace_dictionary;
 
 /*
- * Packs `raw` into a block in `out` (TRACE_BLOCK_BOUND(raw_bytes) bytes). Kind, schema, sequence and times come from
+ * Packs into a block in `out` (TRACE_BLOCK_BOUND(bytes) bytes). Kind, schema, sequence and times come from
  * `head`, whose other fields are set. A dictionary, unless NULL, serves blocks of definitions. Returns the block's size
  * or a negative errno.
  */
-long trace_block_pack(ZSTD_CCtx *zstd, struct trace_dictionary *dictionary, struct braid_block *head, const void *raw,
-		      size_t raw_bytes, uint8_t *out);
+long trace_block_pack(ZSTD_CCtx *zstd, struct trace_dictionary *dictionary, struct braid_block *head,
+		      const struct trace_payload *payload, uint8_t *out);
 
 /* Checks the header without its payload: 0 or -EBADMSG. Does not check the version. */
 int trace_block_check_head(const struct braid_block *head);

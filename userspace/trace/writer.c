@@ -13,6 +13,7 @@
 
 #include "block.h"
 #include "codec.h"
+#include "def_groups.h"
 #include "dictionary.h"
 #include "output.h"
 #include "util/varint.h"
@@ -60,6 +61,7 @@ struct trace_writer {
 	uint64_t written;	/* samples that are */
 	ZSTD_CCtx *zstd;
 	struct trace_dictionary dictionary;
+	struct def_groups groups;
 	VEC(uint8_t) block;
 	VEC(struct place) places;
 	trace_tap_fn tap;
@@ -88,8 +90,9 @@ static void file_cut(struct trace_writer *w)
 	trace_output_cut(&w->out, w->bytes);
 }
 
-static int block_write(struct trace_writer *w, struct braid_block *head, const void *raw, size_t raw_bytes)
+static int block_write(struct trace_writer *w, struct braid_block *head, const uint8_t *raw, size_t raw_bytes)
 {
+	struct trace_payload payload = {.raw = raw, .bytes = raw_bytes};
 	long packed;
 	int err;
 
@@ -97,7 +100,13 @@ static int block_write(struct trace_writer *w, struct braid_block *head, const v
 	head->sequence = w->sequence;
 	if (VEC_RESERVE(&w->block, TRACE_BLOCK_BOUND(raw_bytes)))
 		return -ENOMEM;
-	packed = trace_block_pack(w->zstd, &w->dictionary, head, raw, raw_bytes, w->block.at);
+	if (head->kind == BRAID_BLOCK_DEFS) {
+		if (def_groups_make(&w->groups, raw, raw_bytes))
+			return -ENOMEM;
+		payload.raw = w->groups.raw.at;
+		payload.ends = w->groups.ends;
+	}
+	packed = trace_block_pack(w->zstd, &w->dictionary, head, &payload, w->block.at);
 	if (packed < 0)
 		return (int)packed;
 	err = place_add(w, head);
@@ -229,6 +238,7 @@ static void writer_free(struct trace_writer *w)
 		return;
 	ZSTD_freeCCtx(w->zstd);
 	dictionary_free(&w->dictionary);
+	def_groups_free(&w->groups);
 	free(w->defs.raw.at);
 	free(w->events.raw.at);
 	free(w->samples.raw.at);
@@ -264,7 +274,7 @@ static int schema_write(struct trace_writer *w)
 	const struct trace_schema_own *own = trace_schema_own();
 
 	w->schema = own->schema.id;
-	return own->err ?: block_write(w, &head, own->text, own->len);
+	return own->err ?: block_write(w, &head, (const uint8_t *)own->text, own->len);
 }
 
 int trace_writer_prepare(struct trace_writer **out, const char *path)

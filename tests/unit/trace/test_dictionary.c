@@ -161,18 +161,19 @@ START_TEST(forgotten)
 {
 	struct trace_dictionary d = {0};
 	uint8_t raw[20000] = {1}, out[TRACE_BLOCK_BOUND(sizeof(raw))], back[sizeof(raw)];
+	const struct trace_payload payload = {raw, sizeof(raw), NULL};
 	struct braid_block head = {.kind = BRAID_BLOCK_DEFS};
 	ZSTD_CCtx *packer = ZSTD_createCCtx();
 	ZSTD_DCtx *unpacker = ZSTD_createDCtx();
 
-	ck_assert_int_gt(trace_block_pack(packer, &d, &head, raw, sizeof(raw), out), 0);
+	ck_assert_int_gt(trace_block_pack(packer, &d, &head, &payload, out), 0);
 	ck_assert_uint_eq(d.block, head.checksum);
 	dictionary_forget(&d);
-	ck_assert_int_gt(trace_block_pack(packer, &d, &head, raw, sizeof(raw), out), 0);
+	ck_assert_int_gt(trace_block_pack(packer, &d, &head, &payload, out), 0);
 	ck_assert_uint_eq(head.dictionary, 0);
 	ck_assert_int_eq(trace_block_unpack(unpacker, NULL, out, back), 0);
 	head.dictionary = 0;
-	ck_assert_int_gt(trace_block_pack(packer, &d, &head, raw, sizeof(raw), out), 0);
+	ck_assert_int_gt(trace_block_pack(packer, &d, &head, &payload, out), 0);
 	ck_assert_uint_ne(head.dictionary, 0);
 	ck_assert_int_eq(trace_block_unpack(unpacker, NULL, out, back), -EBADMSG);
 	dictionary_free(&d);

@@ -15,6 +15,7 @@ Suite *test_trace(void);
 static const struct trace_line lines[] = {{0, 534}, {5, 535}, {9, 12}};
 static const struct trace_scope scopes[] = {{70000, 12}, {3, -1}};
 
+/* Definitions are in the order of their groups, as a file has them. */
 static const struct {
 	struct trace_rec rec;
 	const char *text;
@@ -42,14 +43,6 @@ static const struct {
 	{{.kind = TRACE_METHOD, .method = {5, 1, 0x1001, S("a.B"), S("run"), S("()V"), S("B.java"), 2}},
 	 "method method=5 process=1 modifiers=0x1001 class_name=\"a.B\" name=\"run\" signature=\"()V\" "
 	 "source=\"B.java\" version=2"},
-	{{.kind = TRACE_LINES, .lines = {5, 3, lines}}, "lines method=5 lines=[0:534,5:535,9:12]"},
-	{{.kind = TRACE_CODE, .code = {8, 1, TRACE_CODE_STUB, 6, 4, 321, 1, 0x7fff0000, 512, 66, S("Interpreter")}},
-	 "code code=8 process=1 kind=1 method=6 tier=4 compile_id=321 is_osr=1 address=0x7fff0000 size=512 load_ns=66 "
-	 "name=\"Interpreter\""},
-	{{.kind = TRACE_FRAME, .frame = {4, 15, 1, 1, 0xffffffff81000000, 2, 9, 8, 2, scopes}},
-	 "frame frame=4 kind=15 process=1 exact=1 address=0xffffffff81000000 module=2 symbol=9 code=8 "
-	 "scopes=[70000:12,3:-1]"},
-	{{.kind = TRACE_NODE, .node = {.node = 3, .parent = 2, .frame = 4}}, "node node=3 parent=2 frame=4"},
 	{{.kind = TRACE_PLACE, .place = {3, S("_Z1fv"), S("src/f.cc")}},
 	 "place place=3 name=\"_Z1fv\" file=\"src/f.cc\""},
 	{{.kind = TRACE_VTHREAD, .vthread = {9, 1, 5000000000, S("v1")}},
@@ -60,6 +53,14 @@ static const struct {
 	{{.kind = TRACE_RESOURCE, .resource = {1, 3, 4}}, "resource process=1 key=3 value=4"},
 	{{.kind = TRACE_ATTRIBUTE, .attribute = {4, 5, 3}}, "attribute span=4 key=5 value=3"},
 	{{.kind = TRACE_SETTING, .setting = {1, 5, 3, 4}}, "setting process=1 origin=5 key=3 value=4"},
+	{{.kind = TRACE_LINES, .lines = {5, 3, lines}}, "lines method=5 lines=[0:534,5:535,9:12]"},
+	{{.kind = TRACE_CODE, .code = {8, 1, TRACE_CODE_STUB, 6, 4, 321, 1, 0x7fff0000, 512, 66, S("Interpreter")}},
+	 "code code=8 process=1 kind=1 method=6 tier=4 compile_id=321 is_osr=1 address=0x7fff0000 size=512 load_ns=66 "
+	 "name=\"Interpreter\""},
+	{{.kind = TRACE_FRAME, .frame = {4, 15, 1, 1, 0xffffffff81000000, 2, 9, 8, 2, scopes}},
+	 "frame frame=4 kind=15 process=1 exact=1 address=0xffffffff81000000 module=2 symbol=9 code=8 "
+	 "scopes=[70000:12,3:-1]"},
+	{{.kind = TRACE_NODE, .node = {.node = 3, .parent = 2, .frame = 4}}, "node node=3 parent=2 frame=4"},
 	{{.kind = TRACE_SAMPLE, .sample = {123456789, 7, 1, 3, 2, 9, 4, 5, S("fd=3")}},
 	 "sample time_ns=123456789 thread=7 cpu=1 node=3 weight=2 vthread=9 event=4 span=5 text=\"fd=3\""},
 	{{.kind = TRACE_PROCESS_STATE, .process_state = {1, 2, 2}}, "process_state time_ns=1 process=2 what=2"},

@@ -262,7 +262,7 @@ START_TEST(bomb)
 	ck_assert(raw && back && block && packer && unpacker);
 	memset(raw, 0x80, BRAID_BLOCK_RAW_MAX);
 	for (size_t size = 1; size <= BRAID_BLOCK_RAW_MAX; size += size < 8192 ? 511 : 104729) {
-		long bytes = trace_block_pack(packer, NULL, &head, raw, size, block);
+		long bytes = trace_block_pack(packer, NULL, &head, &(struct trace_payload){raw, size, NULL}, block);
 
 		ck_assert_int_gt(bytes, 0);
 		ck_assert_int_eq(trace_block_check(block), 0);
