@@ -89,7 +89,7 @@ static __always_inline bool mount_emit(struct braid_vthread_time *v, __u64 numbe
 	e->tid = 0;
 	e->vthread = number;
 	e->source = BRAID_SOURCE_KERNEL;
-	e->sleep = BRAID_SLEEP_LONG | (parked.class[0] ? BRAID_SLEEP_BLOCKER : 0);
+	e->sleep = BRAID_SLEEP_LONG | (parked.class[0] ? parked.sleep : 0);
 	e->event.start_ns = off_ns;
 	e->event.end_ns = now;
 	e->event.flags = BRAID_OFFCPU_SYSCALL | class << BRAID_OFFCPU_CLASS_SHIFT |

@@ -491,7 +491,7 @@ static __always_inline void offcpu_emit_parked(struct braid_thread_time *t, stru
 	bool counts = fate == OFFCPU_COUNTED;
 
 	if (e) {
-		e->sleep = BRAID_SLEEP_BLOCKER | (fate == OFFCPU_EMITTED ? BRAID_SLEEP_LONG : 0);
+		e->sleep = parked->sleep | (fate == OFFCPU_EMITTED ? BRAID_SLEEP_LONG : 0);
 		if (!e->other_pid)
 			e->event.other_tid = parked->owner;
 		__builtin_memcpy(e->text, parked->class, sizeof(e->text));

@@ -9,6 +9,7 @@
 struct parked {
 	__u32 owner;   /* OS thread, in the pid namespace, that owned it after the sleep; 0: none, or not known */
 	__u32 ownable; /* its class can have an owner */
+	__u32 sleep;   /* BRAID_SLEEP_BLOCKER, BRAID_SLEEP_CONDITION: what `class` is */
 	char class[64];
 };
 
@@ -40,6 +41,32 @@ __noinline bool parked_class(struct braid_walk *w, const struct braid_layout *l,
 	return !bpf_probe_read_user(to->class, length, (const void *)(symbol + l->symbol_body));
 }
 
+/* Not constant: clang would move them to a section without BTF. */
+const volatile char parked_condition[] = PARKED_CONDITION;
+/* The only lock that is no AbstractOwnableSynchronizer. */
+const volatile char parked_stamped[] = "java/util/concurrent/locks/StampedLock";
+
+/* Replaces the class of a condition, which is always the same, by that of its lock. */
+__noinline bool parked_condition_read(struct braid_walk *w, const struct braid_layout *l, __u64 blocker,
+				      struct parked *to)
+{
+	__u8 differs = 0;
+	__u64 lock;
+
+	if (!w || !l || !to)
+		return false;
+	for (__u32 i = 0; i < sizeof(parked_condition) - 1; i++) /* the verifier would follow every branch */
+		differs |= to->class[i] ^ parked_condition[i];
+	if (differs)
+		return true;
+	lock = parked_lock_of(w, l, blocker);
+	if (!lock)
+		return true;
+	__builtin_memset(to->class, 0, sizeof(to->class));
+	to->sleep |= BRAID_SLEEP_CONDITION;
+	return parked_class(w, l, object_klass(w, l, lock), to);
+}
+
 /*
  * Runs on a thread whose sleep has ended and which has not left the VM yet, so its blocker is still set. The slot is
  * the caller's. False when there is no blocker, or a collector is moving it. `mounted`: of the virtual thread that it
@@ -63,13 +90,13 @@ __noinline bool parked_read(__u32 slot, __u32 jvm_slot, struct parked *to, bool 
 	if (!klass || !parked_class(&s->w, l, klass, to))
 		return false;
 	to->ownable = parked_is_ownable(&s->w, l, klass);
+	to->sleep = BRAID_SLEEP_BLOCKER;
+	if (!to->ownable && !parked_condition_read(&s->w, l, blocker, to))
+		return false;
 	if (to->ownable)
 		to->owner = parked_owner(&s->w, l, object_field(&s->w, l, blocker + l->objects.ownable_thread));
 	return parked_blocker(&s->w, l, java_thread, mounted) == blocker && object_klass(&s->w, l, blocker) == klass;
 }
-
-/* The only lock that is no AbstractOwnableSynchronizer. Not constant: clang would move it to a section without BTF. */
-const volatile char parked_stamped[] = "java/util/concurrent/locks/StampedLock";
 
 /* True if the blocker can be a lock. */
 static __always_inline bool parked_in_lock(const struct parked *p)

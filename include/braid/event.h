@@ -235,8 +235,9 @@ struct braid_event_kernel {
 };
 _Static_assert(sizeof(struct braid_event_kernel) == 264, "kernel event");
 
-#define BRAID_SLEEP_LONG 1U    /* long enough for an OFFCPU event */
-#define BRAID_SLEEP_BLOCKER 2U /* `text` is the class of what the thread was parked for */
+#define BRAID_SLEEP_LONG 1U	 /* long enough for an OFFCPU event */
+#define BRAID_SLEEP_BLOCKER 2U	 /* `text` is the class of what the thread was parked for */
+#define BRAID_SLEEP_CONDITION 4U /* the same, but it was parked for a condition of that lock */
 #define BRAID_SLEEP_OBJECT_SHIFT 8
 
 /* What a thread waited for, in `text`. */

@@ -14,7 +14,7 @@ bool parked_is_lock(const char *class, bool owned)
 	return jvm_class_is_lock(class) || owned;
 }
 
-/* Every Condition of the JDK is of this class, whose name is too long for the record. */
+/* Every Condition of the JDK is of this class, whose name is too long for the record. It is only shown if its lock could not be read. */
 #define CONDITION "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"
 #define CLASS_MAX (2 * BRAID_TEXT_MAX)
 
@@ -29,12 +29,13 @@ static void class_of(const struct braid_event_jvm_event *e, char class[CLASS_MAX
 
 uint32_t parked_class(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e)
 {
-	char class[CLASS_MAX];
+	char class[CLASS_MAX], text[CLASS_MAX + sizeof("Condition of ")];
 
 	if (!(e->sleep & BRAID_SLEEP_BLOCKER))
 		return 0;
 	class_of(e, class);
-	return names_id(jvms->names, &process->account, trace_str_of(class));
+	snprintf(text, sizeof(text), "%s%s", e->sleep & BRAID_SLEEP_CONDITION ? "Condition of " : "", class);
+	return names_id(jvms->names, &process->account, trace_str_of(text));
 }
 
 bool parked_explain(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e,
@@ -42,7 +43,7 @@ bool parked_explain(struct jvms *jvms, struct process *process, const struct bra
 {
 	char class[CLASS_MAX];
 
-	if (!(e->sleep & BRAID_SLEEP_BLOCKER))
+	if (!(e->sleep & BRAID_SLEEP_BLOCKER) || e->sleep & BRAID_SLEEP_CONDITION)
 		return false;
 	class_of(e, class);
 	if (!(jvm_events_enabled(jvms, process) & BRAID_EVENT_TYPE(LOCK)) ||

@@ -53,5 +53,5 @@ events offcpu.trace "no locks" 'of("lock") == []' \
 	"what threads are parked for" 'all(most(e.name == c for e in of("offcpu") if e.duration_ns > 4e6 and any(f.startswith(s) for f in e.stack))
 		for c, s in [("java.util.concurrent.Semaphore$NonfairSync", "java.util.concurrent.Semaphore.acquire"),
 			("java.util.concurrent.locks.ReentrantLock$NonfairSync", "java.util.concurrent.locks.ReentrantLock.lock"),
-			("java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject",
+			("Condition of java.util.concurrent.locks.ReentrantLock$NonfairSync",
 			 "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await")])'
