@@ -35,7 +35,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <malloc.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
