@@ -6,10 +6,11 @@
 #include "stack/objects.bpf.h"
 #include "stack/slot.bpf.h"
 
+/* With 76 bytes, the programs' stacks would be too large for Linux 6.1. */
 struct parked {
 	__u32 owner;   /* OS thread, in the pid namespace, that owned it after the sleep; 0: none, or not known */
-	__u32 ownable; /* its class can have an owner */
-	__u32 sleep;   /* BRAID_SLEEP_BLOCKER, BRAID_SLEEP_CONDITION: what `class` is */
+	__u16 ownable; /* its class can have an owner */
+	__u16 sleep;   /* BRAID_SLEEP_BLOCKER, BRAID_SLEEP_CONDITION: what `class` is */
 	char class[64];
 };
 
@@ -47,14 +48,12 @@ const volatile char parked_condition[] = PARKED_CONDITION;
 const volatile char parked_stamped[] = "java/util/concurrent/locks/StampedLock";
 
 /* Replaces the class of a condition, which is always the same, by that of its lock. */
-__noinline bool parked_condition_read(struct braid_walk *w, const struct braid_layout *l, __u64 blocker,
-				      struct parked *to)
+static __always_inline bool parked_condition_read(struct braid_walk *w, const struct braid_layout *l, __u64 blocker,
+						  struct parked *to)
 {
 	__u8 differs = 0;
 	__u64 lock;
 
-	if (!w || !l || !to)
-		return false;
 	for (__u32 i = 0; i < sizeof(parked_condition) - 1; i++) /* the verifier would follow every branch */
 		differs |= to->class[i] ^ parked_condition[i];
 	if (differs)

@@ -83,14 +83,11 @@ WALK_PART bool parked_is_ownable(struct braid_walk *w, const struct braid_layout
 #define PARKED_CONDITION_FIELDS 3
 
 /* The lock to which a condition belongs: of its fields, only this one is an AbstractOwnableSynchronizer. 0: not readable. */
-WALK_PART __u64 parked_lock_of(struct braid_walk *w, const struct braid_layout *l, __u64 condition)
+WALK_INLINE __u64 parked_lock_of(struct braid_walk *w, const struct braid_layout *l, __u64 condition)
 {
-	__u64 lock, at, size;
+	__u64 lock, size = l->objects.oops == BRAID_OOPS_COMPRESSED ? 4 : 8;
+	__u64 at = condition + (braid_array_length_at(l->objects.klasses) + size - 1) / size * size;
 
-	if (!w || !l)
-		return 0;
-	size = l->objects.oops == BRAID_OOPS_COMPRESSED ? 4 : 8;
-	at = condition + (braid_array_length_at(l->objects.klasses) + size - 1) / size * size;
 	for (int i = 0; i < PARKED_CONDITION_FIELDS; i++, at += size) {
 		lock = object_field(w, l, at);
 		if (lock && parked_is_ownable(w, l, object_klass(w, l, lock)))
