@@ -137,6 +137,24 @@ struct vm_area_struct {
 	struct file *vm_file;
 };
 
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+struct eventpoll {
+	struct list_head rdllist; /* items that are ready, and have not been handed out */
+};
+
+struct epoll_filefd {
+	struct file *file;
+	int fd;
+};
+
+struct epitem {
+	struct list_head rdllink;
+	struct epoll_filefd ffd;
+};
+
 struct fdtable {
 	unsigned int max_fds;
 	struct file **fd;

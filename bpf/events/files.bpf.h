@@ -237,7 +237,7 @@ static __always_inline void object_of_file(struct object *o, struct file *file)
 
 /*
  * The descriptor that the current thread polls, plus 1, if it is the only one: a read of a Java socket is such a poll. Which
- * of several has ended it is seen when the call has ended, which is too late, and not at all of an epoll.
+ * of several has ended it is seen when the call has ended, which is too late.
  */
 static __always_inline __u32 call_polled(struct pt_regs *entry)
 {
@@ -247,6 +247,39 @@ static __always_inline __u32 call_polled(struct pt_regs *entry)
 	    bpf_probe_read_user(&fd, sizeof(fd), (const void *)entry->di) || fd < 0)
 		return 0;
 	return (__u32)fd + 1;
+}
+
+static __always_inline bool call_is_epoll(__u32 call)
+{
+	return call == NR_EPOLL_WAIT || call == NR_EPOLL_PWAIT || call == NR_EPOLL_PWAIT2;
+}
+
+/*
+ * The descriptor, plus 1, whose event wakes a thread out of its epoll. The list of what is ready was empty when the thread
+ * fell asleep, and ep_poll_callback() puts an item at its end before it wakes a waiter. 0: the list is empty, as at a timeout,
+ * or that file is not what the thread's table has there. Any task may call it for `task`.
+ */
+static __noinline int call_ready(struct task_struct *task)
+{
+	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct file *watching, *file;
+	struct eventpoll *ep;
+	struct epitem *item;
+	__u64 first, last;
+	__s32 fd;
+
+	if (!bpf_core_type_exists(struct eventpoll) || !bpf_core_type_exists(struct epitem))
+		return 0;
+	watching = file_of(task, entry->di);
+	ep = watching ? BPF_CORE_READ(watching, private_data) : NULL;
+	first = (__u64)ep + bpf_core_field_offset(struct eventpoll, rdllist);
+	last = ep ? (__u64)BPF_CORE_READ(ep, rdllist.prev) : 0;
+	if (!last || last == first)
+		return 0;
+	item = (struct epitem *)(last - bpf_core_field_offset(struct epitem, rdllink));
+	file = BPF_CORE_READ(item, ffd.file);
+	fd = BPF_CORE_READ(item, ffd.fd);
+	return fd >= 0 && file && file_of(task, fd) == file ? fd + 1 : 0;
 }
 
 /*

@@ -56,6 +56,11 @@ static __always_inline bool wake_is_queued(const struct braid_thread_time *t, st
 	return offcpu_asks_queue(t) && !wakee->sched_info.last_queued;
 }
 
+static __always_inline bool waits_for_epoll(const struct braid_interval *i)
+{
+	return BRAID_OFFCPU_CLASS(i->flags) == BRAID_OFFCPU_POLL && call_is_epoll(i->flags & BRAID_OFFCPU_SYSCALL);
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *wakee)
 {
@@ -79,8 +84,11 @@ int BPF_PROG(on_waking, struct task_struct *wakee)
 	if (now - t->now.start_ns < settings->least_ns)
 		return 0;
 	l = stacks_at_start && t->started ? NULL : limits_of_pid(t->pid);
-	if (now - t->now.start_ns >= offcpu_waker_min(t, l, now))
-		waker_note(t, now);
+	if (now - t->now.start_ns < offcpu_waker_min(t, l, now))
+		return 0;
+	if (waits_for_epoll(&t->now))
+		t->now.polled = call_ready(wakee);
+	waker_note(t, now);
 	return 0;
 }
 

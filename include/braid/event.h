@@ -301,7 +301,7 @@ struct braid_interval {
 	__u32 to;	/* the CPU that it came back to */
 	__u32 irq;	/* BRAID_IRQ_*: what woke it; 0: a thread, or not known */
 	__u32 selected; /* it is emitted: long enough, and the filter selects it. 0 before its end */
-	__u32 polled;	/* the only descriptor that it polls, plus 1; 0: none, several, or not known */
+	__u32 polled;	/* the descriptor that it polls alone, or whose event woke it, plus 1; 0: not known */
 	__u64 vthread;	/* the virtual thread that it had mounted; 0: none, or not known */
 };
 

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -33,7 +34,7 @@
 #define WHILE_US 40000
 #define APART __attribute__((noinline, noclone))
 
-static int ends[2], futex_word, listening, held, faults;
+static int ends[2], futex_word, listening, held, faults, watched;
 static struct sockaddr_in address = {.sin_family = AF_INET};
 static char *page;
 
@@ -78,6 +79,32 @@ APART static void polls(void)
 	struct pollfd fd = {.fd = ends[0], .events = POLLIN};
 
 	must(!poll(&fd, 1, WHILE_US / 1000));
+}
+
+APART static void epolls(int ready)
+{
+	struct epoll_event e[2];
+
+	must(epoll_wait(watched, e, 2, ready ? -1 : WHILE_US / 1000) == ready);
+	__asm__ volatile("");
+}
+
+APART static void epolls_pipe(void)
+{
+	epolls(1);
+	__asm__ volatile("");
+}
+
+APART static void epolls_socket(void)
+{
+	epolls(1);
+	__asm__ volatile("");
+}
+
+APART static void epolls_in_vain(void)
+{
+	epolls(0);
+	__asm__ volatile("");
 }
 
 APART static int accepts(void)
@@ -197,6 +224,30 @@ static void end(pthread_t t)
 	must(!pthread_join(t, NULL));
 }
 
+/* Waits for a pipe and a socket, of which one becomes ready. The events have no descriptors. */
+static void several(void)
+{
+	struct epoll_event e = {.events = EPOLLIN};
+	pthread_t t;
+	char byte;
+	int fd;
+
+	watched = epoll_create1(0);
+	must(watched >= 0 && !epoll_ctl(watched, EPOLL_CTL_ADD, ends[0], &e) &&
+	     !epoll_ctl(watched, EPOLL_CTL_ADD, listening, &e));
+	OFF("epolls_in_vain", epolls_in_vain());
+	t = begin(writes);
+	OFF("epolls_pipe", epolls_pipe());
+	end(t);
+	must(read(ends[0], &byte, 1) == 1);
+	t = begin(connects);
+	OFF("epolls_socket", epolls_socket());
+	fd = accept(listening, NULL, NULL);
+	end(t);
+	close(fd);
+	close(watched);
+}
+
 static void sockets(void)
 {
 	struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -211,6 +262,7 @@ static void sockets(void)
 	must(!bind(listening, (struct sockaddr *)&address, size) && !listen(listening, 1) &&
 	     !getsockname(listening, (struct sockaddr *)&address, &size));
 	printf("port 127.0.0.1:%d\n", ntohs(address.sin_port));
+	several();
 	t = begin(connects);
 	OFF("accepts", fd = accepts());
 	must(!getpeername(fd, (struct sockaddr *)&address, &size));

@@ -41,6 +41,9 @@ done <<'END'
 sleeps 3 e.name=='' timer
 waits 2 e.name==''and(e.number>0) helper:wakes
 polls 4 e.name=='pipe'and(e.number>0) timer
+epolls_in_vain 4 e.name=='' timer
+epolls_pipe 4 e.name=='pipe'and(e.number>0) helper:writes
+epolls_socket 4 [e.name]in(truth['port']) helper:connects
 reads_pipe 6 e.name=='pipe'and(e.number>0) helper:writes
 accepts 5 [e.name]in(truth['port']) helper:connects
 receives 5 [e.name]in(truth['peer']) helper:connects
