@@ -13,12 +13,14 @@
 #include <braid/types.h>
 
 #define BRAID_BLOCK_MAGIC "BRDBLK1\n" /* eight bytes; a reader searches for them after damage */
-#define BRAID_TRACE_VERSION 2U	      /* in version 1, no block has a dictionary */
+#define BRAID_TRACE_VERSION 3U
+#define BRAID_TRACE_DICTIONARIES 2U /* version in which blocks have dictionaries; in version 1, each stands alone */
 #define BRAID_BLOCK_RAW_MAX (1U << 20)
 /* A block has at least one stored byte for each 64 raw ones beyond the first 4096. */
 #define BRAID_BLOCK_RAW_FREE 4096U
 #define BRAID_BLOCK_RATIO_MAX 64U
 #define BRAID_BLOCK_DICTIONARY_MAX (256U << 10) /* raw bytes of a block that is a dictionary */
+#define BRAID_BLOCK_WINDOW_LOG 20 /* of a frame of definitions: zstd looks back over so many bits of bytes */
 
 enum braid_block_kind {
 	BRAID_BLOCK_SCHEMA = 1,
@@ -38,7 +40,8 @@ struct braid_block {
 	__u64 sequence;	 /* 0, 1, 2, ...: a gap means that blocks are missing */
 	union {
 		__u64 time_min_ns; /* of the events inside, 0 when there are none */
-		__u64 dictionary; /* DEFS: checksum of the DEFS block whose unpacked payload is zstd's dictionary for this one, or 0 */
+		__u64 continues; /* DEFS: checksum of the DEFS block whose zstd frame goes on in this one; 0: it begins one */
+		__u64 dictionary; /* DEFS, version 2: checksum of the one whose unpacked payload is zstd's dictionary, or 0 */
 	};
 	__u64 time_max_ns;
 	__u64 checksum; /* XXH3_64bits of the header with this field 0, then of the stored payload (streamed) */

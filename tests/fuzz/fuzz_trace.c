@@ -44,13 +44,13 @@ static void read_all(const char *path, bool print)
 }
 
 /*
- * A block without the number of a schema gets that of this program's own. Definitions that have any dictionary get the
- * last block that can be one.
+ * A block without the number of a schema gets that of this program's own. Definitions that continue any block
+ * continue the one before them; those of version 2 that have any dictionary get the last block that can be one.
  */
 static void sum_blocks(struct forged *f)
 {
 	uint8_t *at = f->bytes, *end = f->bytes + f->size;
-	uint64_t dictionary = 1;
+	uint64_t dictionary = 1, before = 1;
 
 	while ((at = memmem(at, (size_t)(end - at), BRAID_BLOCK_MAGIC, sizeof(BRAID_BLOCK_MAGIC) - 1))) {
 		struct braid_block head;
@@ -65,11 +65,14 @@ static void sum_blocks(struct forged *f)
 		if (!head.schema)
 			memcpy(at + offsetof(struct braid_block, schema), &trace_schema_own()->schema.id,
 			       sizeof(head.schema));
-		if (head.kind == BRAID_BLOCK_DEFS && head.dictionary)
-			memcpy(at + offsetof(struct braid_block, dictionary), &dictionary, sizeof(dictionary));
+		if (head.kind == BRAID_BLOCK_DEFS && head.continues)
+			memcpy(at + offsetof(struct braid_block, continues),
+			       head.version == BRAID_TRACE_DICTIONARIES ? &dictionary : &before, sizeof(before));
 		forge_sum(at, sizeof(head) + head.stored_bytes);
-		if (head.kind == BRAID_BLOCK_DEFS && !head.dictionary)
-			memcpy(&dictionary, at + offsetof(struct braid_block, checksum), sizeof(dictionary));
+		if (head.kind == BRAID_BLOCK_DEFS)
+			memcpy(&before, at + offsetof(struct braid_block, checksum), sizeof(before));
+		if (head.kind == BRAID_BLOCK_DEFS && !head.continues)
+			dictionary = before;
 		at += sizeof(head) + head.stored_bytes;
 	}
 }

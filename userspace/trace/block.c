@@ -2,10 +2,12 @@
 #include "block.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <xxhash.h>
 #include <zstd_errors.h>
 
+#include "chain.h"
 #include "dictionary.h"
 
 /* The checksum covers header and payload together, with zeros in its own place. */
@@ -45,18 +47,20 @@ static size_t pad(uint8_t *payload, size_t stored, size_t least)
 	return stored + 8 + size;
 }
 
-/* Takes everything up to each part's end, and closes it. Returns zstd's result. */
-static size_t pack_parts(ZSTD_CCtx *zstd, const struct trace_payload *payload, ZSTD_outBuffer *to)
+size_t trace_parts_pack(ZSTD_CCtx *zstd, const struct trace_payload *payload, ZSTD_outBuffer *to, ZSTD_EndDirective end)
 {
+	const uint32_t whole[] = {(uint32_t)payload->bytes}, *ends = payload->ends ? payload->ends : whole;
+	unsigned count = payload->ends ? TRACE_PARTS : 1;
 	ZSTD_inBuffer from = {payload->raw, 0, 0};
 	size_t left = 0;
 
-	for (unsigned i = 0; i < TRACE_PARTS && payload->ends && !left; i++) {
-		from.size = payload->ends[i];
-		left = ZSTD_compressStream2(zstd, to, &from, ZSTD_e_flush);
+	for (unsigned i = 0; i < count && !left; i++) {
+		from.size = ends[i];
+		left = ZSTD_compressStream2(zstd, to, &from, i + 1 < count ? ZSTD_e_flush : end);
 	}
-	from.size = payload->bytes;
-	return left ? left : ZSTD_compressStream2(zstd, to, &from, ZSTD_e_end);
+	if (ZSTD_isError(left))
+		return left;
+	return left ? (size_t)-ZSTD_error_dstSize_tooSmall : to->pos;
 }
 
 static int level_of(const struct braid_block *head, size_t bytes)
@@ -66,38 +70,42 @@ static int level_of(const struct braid_block *head, size_t bytes)
 	return bytes <= TRACE_EVENTS_FEW_BYTES ? TRACE_EVENTS_FEW_ZSTD_LEVEL : TRACE_EVENTS_ZSTD_LEVEL;
 }
 
-/* Returns the bytes stored, or an error of zstd. */
-static size_t pack(ZSTD_CCtx *zstd, struct trace_dictionary *dictionary, struct braid_block *head,
-		   const struct trace_payload *payload, uint8_t *to)
+/* Packs a frame of its own, with padding. Returns the bytes stored, or an error of zstd. */
+static size_t pack_alone(ZSTD_CCtx *zstd, struct braid_block *head, const struct trace_payload *payload, uint8_t *to)
 {
-	const ZSTD_CDict *by = head->kind == BRAID_BLOCK_DEFS && dictionary ? dictionary_serve(dictionary) : NULL;
 	ZSTD_outBuffer out = {to, ZSTD_COMPRESSBOUND(payload->bytes), 0};
-	size_t left;
+	size_t stored;
 
+	if (head->kind == BRAID_BLOCK_DEFS)
+		head->continues = 0;
 	ZSTD_CCtx_reset(zstd, ZSTD_reset_session_and_parameters);
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level_of(head, payload->bytes));
 	ZSTD_CCtx_setPledgedSrcSize(zstd, payload->bytes);
-	if (by) {
-		ZSTD_CCtx_refCDict(zstd, by);
-		head->dictionary = dictionary->block;
-	}
-	left = pack_parts(zstd, payload, &out);
-	if (ZSTD_isError(left))
-		return left;
-	return left ? (size_t)-ZSTD_error_dstSize_tooSmall : out.pos;
+	stored = trace_parts_pack(zstd, payload, &out, ZSTD_e_end);
+	return ZSTD_isError(stored) ? stored : pad(to, stored, stored_least(payload->bytes));
 }
 
-long trace_block_pack(ZSTD_CCtx *zstd, struct trace_dictionary *dictionary, struct braid_block *head,
+/* In a frame that goes on, there is no room for padding. */
+static bool pack_chained(struct trace_chain *chain, struct braid_block *head, const struct trace_payload *payload,
+			 uint8_t *to, size_t *stored)
+{
+	*stored = chain_pack(chain, head, payload, to, ZSTD_COMPRESSBOUND(payload->bytes));
+	return !ZSTD_isError(*stored) && *stored >= stored_least(payload->bytes);
+}
+
+long trace_block_pack(ZSTD_CCtx *zstd, struct trace_chain *chain, struct braid_block *head,
 		      const struct trace_payload *payload, uint8_t *out)
 {
+	bool chained = chain && head->kind == BRAID_BLOCK_DEFS;
 	size_t stored;
 
 	if (payload->bytes > BRAID_BLOCK_RAW_MAX)
 		return -EINVAL;
-	stored = pack(zstd, dictionary, head, payload, out + sizeof(*head));
+	chained = chained && pack_chained(chain, head, payload, out + sizeof(*head), &stored);
+	if (!chained)
+		stored = pack_alone(zstd, head, payload, out + sizeof(*head));
 	if (ZSTD_isError(stored))
 		return ZSTD_getErrorCode(stored) == ZSTD_error_memory_allocation ? -ENOMEM : -EIO;
-	stored = pad(out + sizeof(*head), stored, stored_least(payload->bytes));
 	memcpy(head->magic, BRAID_BLOCK_MAGIC, sizeof(head->magic));
 	head->version = BRAID_TRACE_VERSION;
 	head->stored_bytes = (uint32_t)stored;
@@ -106,8 +114,8 @@ long trace_block_pack(ZSTD_CCtx *zstd, struct trace_dictionary *dictionary, stru
 	memcpy(out, head, sizeof(*head));
 	head->checksum = block_sum(out, sizeof(*head) + stored);
 	memcpy(out + offsetof(struct braid_block, checksum), &head->checksum, sizeof(head->checksum));
-	if (dictionary && dictionary_fits(head))
-		dictionary_prepare(dictionary, head, payload->raw);
+	if (chained)
+		chain_add(chain, head);
 	return (long)(sizeof(*head) + stored);
 }
 
@@ -130,19 +138,31 @@ int trace_block_check(uint8_t *block)
 	return 0;
 }
 
-int trace_block_unpack(ZSTD_DCtx *zstd, const struct trace_dictionary *dictionary, const uint8_t *block, uint8_t *raw)
+/* Version 2: a dictionary, or none. Returns zstd's result. */
+static size_t unpack_based(ZSTD_DCtx *zstd, const struct trace_dictionary *dictionary, const struct braid_block *head,
+			   const uint8_t *stored, uint8_t *raw)
+{
+	if (!dictionary || dictionary->block != head->dictionary)
+		return (size_t)-ZSTD_error_dictionary_wrong;
+	return ZSTD_decompress_usingDict(zstd, raw, head->raw_bytes, stored, head->stored_bytes, dictionary->raw.at,
+					 dictionary->raw.count);
+}
+
+int trace_block_unpack(ZSTD_DCtx *zstd, struct trace_dictionary *dictionary, struct trace_chain *chain,
+		       const uint8_t *block, uint8_t *raw)
 {
 	const uint8_t *stored = block + sizeof(struct braid_block);
 	struct braid_block head;
-	bool is_based;
 	size_t got;
 
 	memcpy(&head, block, sizeof(head));
-	is_based = head.kind == BRAID_BLOCK_DEFS && head.dictionary;
-	if (is_based && (!dictionary || dictionary->block != head.dictionary))
+	if (head.kind == BRAID_BLOCK_DEFS && head.version > BRAID_TRACE_DICTIONARIES && chain)
+		return chain_unpack(chain, &head, stored, raw);
+	if (head.kind == BRAID_BLOCK_DEFS && head.dictionary)
+		got = unpack_based(zstd, dictionary, &head, stored, raw);
+	else
+		got = ZSTD_decompressDCtx(zstd, raw, head.raw_bytes, stored, head.stored_bytes);
+	if (ZSTD_isError(got) || got != head.raw_bytes)
 		return -EBADMSG;
-	got = is_based ? ZSTD_decompress_usingDict(zstd, raw, head.raw_bytes, stored, head.stored_bytes,
-						   dictionary->raw.at, dictionary->raw.count)
-		       : ZSTD_decompressDCtx(zstd, raw, head.raw_bytes, stored, head.stored_bytes);
-	return ZSTD_isError(got) || got != head.raw_bytes ? -EBADMSG : 0;
+	return dictionary && dictionary_fits(&head) ? dictionary_keep(dictionary, &head, raw) : 0;
 }

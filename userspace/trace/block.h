@@ -32,14 +32,19 @@ struct trace_payload {
 	const uint32_t *ends; /* of TRACE_PARTS parts, which may be empty; NULL: one part */
 };
 
+/* Packs the parts, and ends the last one as `end` says. Returns to->pos, or an error of zstd. */
+size_t trace_parts_pack(ZSTD_CCtx *zstd, const struct trace_payload *payload, ZSTD_outBuffer *to,
+			ZSTD_EndDirective end);
+
+struct trace_chain;
 struct trace_dictionary;
 
 /*
  * Packs into a block in `out` (TRACE_BLOCK_BOUND(bytes) bytes). Kind, schema, sequence and times come from
- * `head`, whose other fields are set. A dictionary, unless NULL, serves blocks of definitions. Returns the block's size
+ * `head`, whose other fields are set. Blocks of definitions go on in a chain, unless it is NULL. Returns the block's size
  * or a negative errno.
  */
-long trace_block_pack(ZSTD_CCtx *zstd, struct trace_dictionary *dictionary, struct braid_block *head,
+long trace_block_pack(ZSTD_CCtx *zstd, struct trace_chain *chain, struct braid_block *head,
 		      const struct trace_payload *payload, uint8_t *out);
 
 /* Checks the header without its payload: 0 or -EBADMSG. Does not check the version. */
@@ -48,7 +53,11 @@ int trace_block_check_head(const struct braid_block *head);
 /* Checks a whole block's checksum; the block is unchanged afterwards. 0 or -EBADMSG. */
 int trace_block_check(uint8_t *block);
 
-/* Unpacks a checked block into `raw`: exactly the header's raw_bytes, or -EBADMSG. `dictionary` may be NULL. */
-int trace_block_unpack(ZSTD_DCtx *zstd, const struct trace_dictionary *dictionary, const uint8_t *block, uint8_t *raw);
+/*
+ * Unpacks a checked block into `raw`: exactly the header's raw_bytes, or -EBADMSG; or -ENOMEM. What later definitions are
+ * packed by is kept in the dictionary and the chain, which may be NULL.
+ */
+int trace_block_unpack(ZSTD_DCtx *zstd, struct trace_dictionary *dictionary, struct trace_chain *chain,
+		       const uint8_t *block, uint8_t *raw);
 
 #endif

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "block.h"
+#include "chain.h"
 #include "codec.h"
 #include "dictionary.h"
 #include "lane.h"
@@ -41,6 +42,7 @@ struct trace_reader {
 	struct trace_damage damage;
 	ZSTD_DCtx *zstd;
 	struct trace_dictionary dictionary;
+	struct trace_chain chain;
 	VEC(uint8_t) block; /* its bytes; or those that are searched */
 	struct lane lane;
 	struct lane samples;		   /* that were written together with the events in `lane` */
@@ -223,16 +225,17 @@ static int block_use(struct trace_reader *r, const struct braid_block *head, str
 	bool is_records =
 		head->kind == BRAID_BLOCK_DEFS || head->kind == BRAID_BLOCK_EVENTS || head->kind == BRAID_BLOCK_SAMPLES;
 	uint8_t *raw = lane_room(lane, head->raw_bytes);
+	int err;
 
 	if (!raw)
 		return -ENOMEM;
-	if (trace_block_unpack(r->zstd, &r->dictionary, r->block.at, raw) ||
-	    (is_records && head->schema != r->schema->id)) {
+	err = trace_block_unpack(r->zstd, &r->dictionary, &r->chain, r->block.at, raw);
+	if (err == -ENOMEM)
+		return err;
+	if (err || (is_records && head->schema != r->schema->id)) {
 		block_leave_out(r, head);
 		return 0;
 	}
-	if (dictionary_fits(head) && dictionary_keep(&r->dictionary, head, raw))
-		return -ENOMEM;
 	if (head->kind == BRAID_BLOCK_SCHEMA)
 		return schema_load(r, head);
 	if (head->kind == BRAID_BLOCK_INDEX)
@@ -554,6 +557,7 @@ void trace_reader_close(struct trace_reader *r)
 	trace_source_close(&r->source);
 	ZSTD_freeDCtx(r->zstd);
 	dictionary_free(&r->dictionary);
+	chain_free(&r->chain);
 	free(r->block.at);
 	free(r->other);
 	lane_free(&r->lane);

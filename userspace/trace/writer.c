@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "block.h"
+#include "chain.h"
 #include "codec.h"
 #include "def_groups.h"
-#include "dictionary.h"
 #include "output.h"
 #include "util/varint.h"
 #include "util/vec.h"
@@ -60,7 +60,7 @@ struct trace_writer {
 	uint32_t waiting;	/* samples that are not in the file yet */
 	uint64_t written;	/* samples that are */
 	ZSTD_CCtx *zstd;
-	struct trace_dictionary dictionary;
+	struct trace_chain chain; /* of definitions */
 	struct def_groups groups;
 	VEC(uint8_t) block;
 	VEC(struct place) places;
@@ -81,12 +81,12 @@ static int place_add(struct trace_writer *w, const struct braid_block *head)
 }
 
 /*
- * Removes an incomplete block, and perhaps the one that has the dictionary. When this fails, too, readers see a file
- * that ends inside a block.
+ * Removes an incomplete block, and perhaps those that the next one would continue. When this fails, too, readers see a
+ * file that ends inside a block.
  */
 static void file_cut(struct trace_writer *w)
 {
-	dictionary_forget(&w->dictionary);
+	chain_break(&w->chain);
 	trace_output_cut(&w->out, w->bytes);
 }
 
@@ -106,7 +106,7 @@ static int block_write(struct trace_writer *w, struct braid_block *head, const u
 		payload.raw = w->groups.raw.at;
 		payload.ends = w->groups.ends;
 	}
-	packed = trace_block_pack(w->zstd, &w->dictionary, head, &payload, w->block.at);
+	packed = trace_block_pack(w->zstd, &w->chain, head, &payload, w->block.at);
 	if (packed < 0)
 		return (int)packed;
 	err = place_add(w, head);
@@ -237,7 +237,7 @@ static void writer_free(struct trace_writer *w)
 	if (!w)
 		return;
 	ZSTD_freeCCtx(w->zstd);
-	dictionary_free(&w->dictionary);
+	chain_free(&w->chain);
 	def_groups_free(&w->groups);
 	free(w->defs.raw.at);
 	free(w->events.raw.at);

@@ -381,7 +381,7 @@ START_TEST(index_lists_all_blocks)
 	n = blocks_of(bytes, len, blocks, 16);
 	ck_assert_uint_eq(n, 8);
 	ck_assert_uint_eq(blocks[7].head.kind, BRAID_BLOCK_INDEX);
-	ck_assert_int_eq(trace_block_unpack(zstd, NULL, bytes + blocks[7].offset, raw), 0);
+	ck_assert_int_eq(trace_block_unpack(zstd, NULL, NULL, bytes + blocks[7].offset, raw), 0);
 	p = raw;
 	end = raw + blocks[7].head.raw_bytes;
 	for (unsigned i = 0; i < 7; i++) {
@@ -390,7 +390,7 @@ START_TEST(index_lists_all_blocks)
 		offset += v[0];
 		ck_assert_uint_eq(offset, blocks[i].offset);
 		ck_assert_uint_eq(v[1], blocks[i].head.kind);
-		ck_assert_uint_eq(v[2], blocks[i].head.time_min_ns);
+		ck_assert_uint_eq(v[2], blocks[i].head.kind == BRAID_BLOCK_DEFS ? 0 : blocks[i].head.time_min_ns);
 		ck_assert_uint_eq(v[2] + v[3], blocks[i].head.time_max_ns);
 		ck_assert_uint_eq(blocks[i].head.sequence, i);
 	}
