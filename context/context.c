@@ -55,24 +55,29 @@ static void record_fill(struct braid_context_record *r, uint64_t hi, uint64_t lo
 	*(volatile __u8 *)&r->valid = span && (hi | lo);
 }
 
-/* Sets the calling thread's request and its attributes, as the record has them; NULL: none. */
+/* Copies attributes as the record has them; NULL: none. Returns their size. */
+static size_t attributes_copy(JNIEnv *jni, jbyteArray from, __u8 to[BRAID_CONTEXT_ATTRIBUTES])
+{
+	jsize bytes = from ? (*jni)->GetArrayLength(jni, from) : 0;
+
+	if (!bytes || bytes > BRAID_CONTEXT_ATTRIBUTES)
+		return 0;
+	(*jni)->GetByteArrayRegion(jni, from, 0, bytes, (jbyte *)to);
+	return (size_t)bytes;
+}
+
+/* Sets the calling thread's request and its attributes. */
 static void thread_set(JNIEnv *jni, uint64_t hi, uint64_t lo, uint64_t span, jbyteArray attributes)
 {
-	jsize bytes = attributes ? (*jni)->GetArrayLength(jni, attributes) : 0;
-
-	if (bytes > BRAID_CONTEXT_ATTRIBUTES)
-		bytes = 0;
 	record_invalidate(&own.record);
-	if (bytes)
-		(*jni)->GetByteArrayRegion(jni, attributes, 0, bytes, (jbyte *)own.attributes);
-	own.record.attrs_size = (__u16)bytes;
+	own.record.attrs_size = (__u16)attributes_copy(jni, attributes, own.attributes);
 	record_fill(&own.record, hi, lo, span);
 	*(struct braid_context_record *volatile *)&otel_thread_ctx_v1 = &own.record;
 }
 
 /* ---- virtual threads ---- */
 
-__attribute__((visibility("default"))) struct braid_context_bucket braid_vthread_ctx_v1[BRAID_CONTEXT_BUCKETS];
+__attribute__((visibility("default"))) struct braid_context_table braid_vthread_ctx_v1;
 static atomic_flag locks[BRAID_CONTEXT_BUCKETS];
 
 static void bucket_lock(size_t bucket)
@@ -110,18 +115,23 @@ static struct braid_context_entry *entry_of(struct braid_context_bucket *b, uint
 	return best;
 }
 
-static void virtual_set(uint64_t number, uint64_t hi, uint64_t lo, uint64_t span)
+/* `text`: `bytes` of attributes, which the caller has copied, because nothing else can be done with a bucket locked. */
+static void virtual_set(uint64_t number, uint64_t hi, uint64_t lo, uint64_t span, const __u8 *text, size_t bytes)
 {
+	struct braid_context_table *t = &braid_vthread_ctx_v1;
 	size_t bucket = number % BRAID_CONTEXT_BUCKETS;
 	struct braid_context_entry *e;
 
 	bucket_lock(bucket);
-	e = entry_of(&braid_vthread_ctx_v1[bucket], number);
+	e = entry_of(&t->buckets[bucket], number);
 	if (e->thread != number && span)
 		entry_assign(e, number);
-	if (e->thread == number && span)
+	if (e->thread == number && span) {
+		record_invalidate(&e->record);
+		memcpy(t->attributes[e - t->buckets[bucket].entries][bucket], text, bytes);
+		e->record.attrs_size = (__u16)bytes;
 		record_fill(&e->record, hi, lo, span);
-	else if (e->thread == number)
+	} else if (e->thread == number)
 		entry_assign(e, 0);
 	bucket_unlock(bucket);
 }
@@ -206,13 +216,16 @@ static bool process_context_publish(JNIEnv *jni, jbyteArray message)
 JNIEXPORT void JNICALL Java_braid_context_BraidContext_publish(JNIEnv *jni, jclass c, jlong number, jlong hi, jlong lo,
 							       jlong span, jbyteArray attributes);
 
-/* `number`: of a virtual thread, whose entry has no room for attributes; 0: the calling thread. Without a span it clears. */
+/* `number`: of a virtual thread; 0: the calling thread. Without a span it clears. */
 JNIEXPORT void JNICALL Java_braid_context_BraidContext_publish(JNIEnv *jni, jclass c, jlong number, jlong hi, jlong lo,
 							       jlong span, jbyteArray attributes)
 {
+	__u8 copy[BRAID_CONTEXT_ATTRIBUTES];
+
 	(void)c;
 	if (number)
-		virtual_set((uint64_t)number, (uint64_t)hi, (uint64_t)lo, (uint64_t)span);
+		virtual_set((uint64_t)number, (uint64_t)hi, (uint64_t)lo, (uint64_t)span, copy,
+			    attributes_copy(jni, attributes, copy));
 	else if (span)
 		thread_set(jni, (uint64_t)hi, (uint64_t)lo, (uint64_t)span, attributes);
 	else

@@ -125,9 +125,11 @@ static __always_inline bool span_of_thread(struct sample *s, struct braid_contex
 /*
  * Reads the record with the number of the virtual thread whose frames were walked. Its bucket may be changing for
  * another thread. The number is therefore read again: the thread itself stands still, so if another thread had taken
- * its entry meanwhile, the number would be another one.
+ * its entry meanwhile, the number would be another one. The attributes follow a record that would be at *address, as
+ * those of a thread do, and are its own if *entry still has the number after they have been read.
  */
-static __always_inline bool span_of_virtual(struct sample *s, struct braid_context_record *r)
+static __always_inline bool span_of_virtual(struct sample *s, struct braid_context_record *r, __u64 *address,
+					    __u64 *entry)
 {
 	__u64 number = s->event.vthread, bucket = number % BRAID_CONTEXT_BUCKETS, at = s->process.context.table, again;
 	const struct braid_context_entry *e = (const struct braid_context_entry *)s->window;
@@ -139,8 +141,9 @@ static __always_inline bool span_of_virtual(struct sample *s, struct braid_conte
 		if (e[i].thread != number)
 			continue;
 		*r = e[i].record;
-		return !bpf_probe_read_user(&again, sizeof(again), (const void *)(at + i * sizeof(*e))) &&
-		       again == number;
+		*address = s->process.context.table + BRAID_CONTEXT_ATTRIBUTES_AT(i, bucket) - sizeof(*r);
+		*entry = at + i * sizeof(*e);
+		return !bpf_probe_read_user(&again, sizeof(again), (const void *)*entry) && again == number;
 	}
 	return false;
 }
@@ -151,12 +154,20 @@ static __always_inline __u64 span_mark(__u64 key, const struct braid_context_rec
 	return key ^ (__u64)r->attrs_size << 1;
 }
 
-/* Puts the span into an event in the slot's window; returns its size. `address`: of the record, 0: without attributes. */
+/* Whether the virtual thread still has its entry. */
+static __always_inline bool span_is_entry(const struct sample *s, __u64 entry)
+{
+	__u64 number;
+
+	return !bpf_probe_read_user(&number, sizeof(number), (const void *)entry) && number == s->event.vthread;
+}
+
+/* Puts the span into an event in the slot's window; returns its size. `address`: of the record; `entry`: of a virtual thread. */
 static __always_inline __u32 span_event(struct sample *s, const struct braid_context_record *r, __u64 key,
-					__u64 address)
+					__u64 address, __u64 entry)
 {
 	struct braid_event_span *e = (struct braid_event_span *)s->window;
-	__u32 bytes = address ? r->attrs_size : 0;
+	__u32 bytes = r->attrs_size;
 
 	if (bytes > BRAID_CONTEXT_ATTRIBUTES)
 		bytes = BRAID_CONTEXT_ATTRIBUTES;
@@ -164,17 +175,18 @@ static __always_inline __u32 span_event(struct sample *s, const struct braid_con
 	e->hdr.time_ns = s->event.hdr.time_ns;
 	e->key = key;
 	e->pid = s->tgid;
-	e->attrs_size = address ? r->attrs_size : 0;
+	e->attrs_size = r->attrs_size;
 	__builtin_memcpy(e->trace, r->trace, sizeof(e->trace));
 	__builtin_memcpy(e->span, r->span, sizeof(e->span));
-	if (bytes && bpf_probe_read_user(e + 1, bytes, (const void *)(address + sizeof(*r))))
+	if (bytes && (bpf_probe_read_user(e + 1, bytes, (const void *)(address + sizeof(*r))) ||
+		      (entry && !span_is_entry(s, entry))))
 		bytes = 0;
 	e->hdr.size = sizeof(*e) + bytes;
 	return e->hdr.size;
 }
 
 /* Sends the span, if it is new. The key; 0: the record is of none. A global function, as span_take(). */
-__noinline __u64 span_send(__u32 slot, const struct braid_context_record *r, __u64 address)
+__noinline __u64 span_send(__u32 slot, const struct braid_context_record *r, __u64 address, __u64 entry)
 {
 	__u64 key, mark, *sent;
 	struct sample *s = slot_at(slot);
@@ -190,7 +202,7 @@ __noinline __u64 span_send(__u32 slot, const struct braid_context_record *r, __u
 	sent = bpf_map_lookup_elem(&sent_spans, &at);
 	if (!sent || *sent == mark)
 		return key;
-	size = span_event(s, r, key, address);
+	size = span_event(s, r, key, address, entry);
 	if (size > sizeof(struct braid_event_span) + BRAID_CONTEXT_ATTRIBUTES)
 		return key;
 	if (bpf_ringbuf_output(&events, s->window, size, events_wake()))
@@ -205,15 +217,18 @@ __noinline __u64 span_take(__u32 slot)
 {
 	struct braid_context_record r __attribute__((aligned(8))) = {0};
 	struct sample *s = slot_at(slot);
-	__u64 address = 0;
+	__u64 address = 0, entry = 0;
 	bool found;
 
 	if (!s)
 		return 0;
 	/* The TLS of a carrier says nothing about the virtual thread that it carries. */
-	found = s->carries ? s->process.context.table && span_of_virtual(s, &r) : span_of_thread(s, &r, &address);
+	if (s->carries)
+		found = s->process.context.table && span_of_virtual(s, &r, &address, &entry);
+	else
+		found = span_of_thread(s, &r, &address);
 	s->window_bytes = 0;
-	return found ? span_send(slot, &r, address) : 0;
+	return found ? span_send(slot, &r, address, entry) : 0;
 }
 
 #endif

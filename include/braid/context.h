@@ -10,8 +10,8 @@
  * and a text; and again. They are read when a span is seen first, and when their size has changed since.
  *
  * Virtual threads: they change their carriers, whose TLS therefore says nothing about them. libbraid-context.so has a
- * table in the variable `braid_vthread_ctx_v1` with their records by Thread.threadId(), which no two threads of a JVM
- * ever share. A walk that has identified the virtual thread with the frames takes the record with exactly its number.
+ * table in the variable `braid_vthread_ctx_v1` with their records, and attributes, by Thread.threadId(), which no two
+ * threads of a JVM ever share. A walk that has identified the virtual thread with the frames takes the record with exactly its number.
  */
 #ifndef BRAID_CONTEXT_H
 #define BRAID_CONTEXT_H
@@ -61,6 +61,15 @@ _Static_assert(sizeof(struct braid_context_entry) == 40, "context entry");
 struct braid_context_bucket {
 	struct braid_context_entry entries[BRAID_CONTEXT_WAYS];
 };
+
+/* The attributes of a record are apart from it, and of the first ways side by side, so that few pages are used. */
+struct braid_context_table {
+	struct braid_context_bucket buckets[BRAID_CONTEXT_BUCKETS];
+	__u8 attributes[BRAID_CONTEXT_WAYS][BRAID_CONTEXT_BUCKETS][BRAID_CONTEXT_ATTRIBUTES];
+};
+#define BRAID_CONTEXT_ATTRIBUTES_AT(way, bucket)                                                                       \
+	(sizeof(struct braid_context_bucket) * BRAID_CONTEXT_BUCKETS +                                                 \
+	 ((way) * (__u64)BRAID_CONTEXT_BUCKETS + (bucket)) * BRAID_CONTEXT_ATTRIBUTES)
 
 /*
  * The process context: a mapping with this name begins with a header, which points to a message. A reader that sees the same

@@ -50,7 +50,7 @@ static void take_symbol(struct context_file *f, size_t number, const GElf_Sym *s
 		f->to->defined = defined;
 		f->to->offset = defined ? sym->st_value : 0;
 	} else if (strcmp(name, BRAID_CONTEXT_TABLE) == 0 && defined && GELF_ST_TYPE(sym->st_info) == STT_OBJECT &&
-		   sym->st_size == sizeof(struct braid_context_bucket) * BRAID_CONTEXT_BUCKETS) {
+		   sym->st_size == sizeof(struct braid_context_table)) {
 		f->to->table = sym->st_value;
 	}
 }

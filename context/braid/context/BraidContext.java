@@ -44,8 +44,8 @@ public final class BraidContext
 		/**
 		 * Says more about the request, such as its route. To be called by the thread that has opened the context. A
 		 * key that the context has gets the new value. A program can use 256 keys of 64 bytes, and a context has room
-		 * for 256 bytes with two more for each attribute: what exceeds that is left out. So are the attributes of
-		 * virtual threads, and all if the program has a process context of its own (OTEP 4719).
+		 * for 256 bytes with two more for each attribute: what exceeds that is left out, and so are all if the program
+		 * has a process context of its own (OTEP 4719).
 		 */
 		public Scope with(String key, String value)
 		{

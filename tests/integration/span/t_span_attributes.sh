@@ -62,17 +62,20 @@ JAR=$BUILD/braid-context.jar
 readelf -sW "$BUILD/libbraid-context.so" | awk '$8 == "otel_thread_ctx_v1" { at = $2 } $8 == "own" { own = $2 }
 	END { exit !(at == "0000000000000000" && own == "0000000000000008") }' || fail "the record is not beside the variable"
 "$JAVA_HOME/bin/javac" -cp "$JAR" -d . "$TEST_DIR/context/Routes.java"
-start_program out "$JAVA" -Xint -cp "$JAR:." Routes
-start_record -F 997 -o java.trace -p "$JAVA_PID"
-wait_sampling
-wait_samples 500
-stop_record
-go_on
-end_program
-braid report --by span --json --top 10000 java.trace >spans.json
-braid report --by span --json --top 10000 --include 'Routes.end' java.trace >ends.json
-braid export --span 'http.route=/cart' java.trace >cart.txt
-python3 - <<'END' || fail "Java: $(head -n 5 spans.json)"
+# routes NAME JAVA [virtual]
+routes()
+{
+	start_program out "$2" -Xint -cp "$JAR:." Routes "${@:3}"
+	start_record -F 997 -o java.trace -p "$JAVA_PID"
+	wait_sampling
+	wait_samples 500
+	stop_record
+	go_on
+	end_program
+	braid report --by span --json --top 10000 java.trace >spans.json
+	braid report --by span --json --top 10000 --include 'Routes.end' java.trace >ends.json
+	braid export --span 'http.route=/cart' java.trace >cart.txt
+	python3 - <<'END' || fail "$1: $(head -n 5 spans.json)"
 import json
 
 spans = json.load(open("spans.json"))["by_samples"]
@@ -89,5 +92,13 @@ assert len(most) > len(inner) / 2 and all(s in most or s["attributes"] == {} for
 later = [s for s in json.load(open("ends.json"))["by_samples"] if s["samples"]]
 assert later and all("user" in s["attributes"] for s in later), later
 END
-grep -q 'Routes.serveCart' cart.txt || fail "--span selects nothing of Java"
-! grep 'Routes.*Login' cart.txt || fail "--span selects another span of Java"
+	grep -q 'Routes.serveCart' cart.txt || fail "--span selects nothing of $1"
+	! grep 'Routes.*Login' cart.txt || fail "--span selects another span of $1"
+}
+
+routes Java "$JAVA"
+for jdk in $(jdks); do
+	is_jdk "$jdk" 21 || continue
+	routes "virtual threads" "$jdk/bin/java" virtual
+	break
+done

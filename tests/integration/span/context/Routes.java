@@ -3,7 +3,7 @@ import braid.context.BraidContext;
 
 /**
  * Routes: serves requests with attributes, which say which method serves each, until its input ends. The second attribute
- * comes in the middle of a request. Text that is too long is cut between two characters, and what has no room left out.
+ * comes in the middle of a request. With an argument, a virtual thread does so. Text that is too long is cut between two characters, and what has no room left out.
  */
 public class Routes
 {
@@ -56,10 +56,26 @@ public class Routes
 		outside();
 	}
 
+	static void requests()
+	{
+		try {
+			for (long number = 1; System.in.available() == 0; number++)
+				serve(number);
+		} catch (java.io.IOException e) {
+			throw new IllegalStateException(e);
+		}
+	}
+
 	public static void main(String[] args) throws Exception
 	{
+		Thread t;
+
 		System.out.println("ready");
-		for (long number = 1; System.in.available() == 0; number++)
-			serve(number);
+		if (args.length == 0) {
+			requests();
+			return;
+		}
+		t = (Thread)Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable)Routes::requests);
+		t.join();
 	}
 }
