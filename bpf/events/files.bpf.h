@@ -255,9 +255,9 @@ static __always_inline bool call_is_epoll(__u32 call)
 }
 
 /*
- * The descriptor, plus 1, whose event wakes a thread out of its epoll. The list of what is ready was empty when the thread
- * fell asleep, and ep_poll_callback() puts an item at its end before it wakes a waiter. 0: the list is empty, as at a timeout,
- * or that file is not what the thread's table has there. Any task may call it for `task`.
+ * The descriptor, plus 1, whose event wakes a thread out of its epoll. The list of what is ready was empty when the
+ * thread fell asleep, and ep_poll_callback() puts an item at its end before it wakes a waiter. 0: the list is empty, as
+ * at a timeout, or that file is not what the thread's table has there. Any task may call it for `task`.
  */
 static __noinline int call_ready(struct task_struct *task)
 {

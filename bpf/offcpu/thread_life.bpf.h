@@ -238,7 +238,7 @@ int on_thread_found(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* ---- threads that are off the CPU and cannot walk their stacks: when the recording ends, or since before it began ---- */
+/* ---- threads that are off the CPU when the recording ends, or since before it began ---- */
 
 static __always_inline void asleep_note(struct braid_asleep *a, struct task_struct *task)
 {

@@ -162,7 +162,10 @@ static __always_inline bool span_is_entry(const struct sample *s, __u64 entry)
 	return !bpf_probe_read_user(&number, sizeof(number), (const void *)entry) && number == s->event.vthread;
 }
 
-/* Puts the span into an event in the slot's window; returns its size. `address`: of the record; `entry`: of a virtual thread. */
+/*
+ * Puts the span into an event in the slot's window; returns its size. `address`: of the record; `entry`: that of a
+ * virtual thread, or 0.
+ */
 static __always_inline __u32 span_event(struct sample *s, const struct braid_context_record *r, __u64 key,
 					__u64 address, __u64 entry)
 {

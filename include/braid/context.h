@@ -11,7 +11,8 @@
  *
  * Virtual threads: they change their carriers, whose TLS therefore says nothing about them. libbraid-context.so has a
  * table in the variable `braid_vthread_ctx_v1` with their records, and attributes, by Thread.threadId(), which no two
- * threads of a JVM ever share. A walk that has identified the virtual thread with the frames takes the record with exactly its number.
+ * threads of a JVM ever share. A walk that has identified the virtual thread with the frames takes the record with
+ * exactly its number.
  */
 #ifndef BRAID_CONTEXT_H
 #define BRAID_CONTEXT_H

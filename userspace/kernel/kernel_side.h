@@ -127,7 +127,10 @@ int kernel_side_each_asleep(const struct kernel_side *k, void (*fn)(void *ctx, c
 /* See programs_want_before(). */
 bool kernel_side_wants_before(const struct kernel_side *k);
 void kernel_side_before_known(struct kernel_side *k);
-/* As kernel_side_each_asleep(), with a struct braid_dump_thread of every thread of the recorded processes, in a recording with dumps. */
+/*
+ * As kernel_side_each_asleep(), with a struct braid_dump_thread of every thread of the recorded processes, in a recording
+ * with dumps.
+ */
 int kernel_side_dump_threads(const struct kernel_side *k, void (*fn)(void *ctx, const void *thread), void *ctx);
 /*
  * Loads the programs that these event types need, during the recording, see programs_load(). It reports failures

@@ -23,7 +23,7 @@ struct context_of_thread {
 	uint32_t attribute_bytes;
 };
 
-/* Reads it of a thread that does not run meanwhile and carries no virtual thread. False: it serves nothing, or is in no such process. */
+/* Reads it of a thread that does not run meanwhile and carries no virtual thread. False: there is none. */
 bool context_read(const struct process *process, uint64_t thread_pointer, struct context_of_thread *to);
 
 /* Looks again in all processes whose variables were not found: a module is relocated after it was mapped. */

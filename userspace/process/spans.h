@@ -20,8 +20,8 @@ void spans_free(struct spans *s);
 void spans_seen(struct spans *s, struct process *process, const struct braid_event_span *e);
 
 /*
- * The trace's id of the span that a thread serves, which does not run meanwhile and carries no virtual thread. 0: none, or
- * it is beyond the budget, which is counted.
+ * The trace's id of the span that a thread serves, which does not run meanwhile and carries no virtual thread. 0: none,
+ * or it is beyond the budget, which is counted.
  */
 uint32_t spans_of_thread(struct spans *s, struct process *process, uint64_t thread_pointer);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The stacks of threads that are off the CPU when the recording ends, and perhaps were all the time: they cannot walk
- * their own stacks. Their registers and a copy of their stacks are unwound here. session.c calls this; dump.c and before.c
- * use the unwinding for threads that are off the CPU meanwhile.
+ * their own stacks. Their registers and a copy of their stacks are unwound here. session.c calls this; dump.c and
+ * before.c use the unwinding for threads that are off the CPU meanwhile.
  */
 #ifndef BRAID_RECORD_ASLEEP_H
 #define BRAID_RECORD_ASLEEP_H

@@ -87,8 +87,10 @@ static void walk(struct before *b, const struct braid_asleep *thread, uint64_t n
 		b->left = true;
 }
 
-void before_tick(struct before *b, uint64_t now)
+void before_tick(struct before *b)
 {
+	uint64_t now = now_ns();
+
 	if (!kernel_side_wants_before(b->session->kernel)) {
 		b->walking = false;
 		return;

@@ -151,7 +151,7 @@ static void on_tick(struct source *src)
 		l->flushed_ns = now;
 	}
 	dump_tick(s->dump, now);
-	before_tick(s->before, now);
+	before_tick(s->before);
 	summary_progress(&l->summary, s, now);
 	if (s->sink.error || targets_gone(s, &l->command))
 		s->finished = true;

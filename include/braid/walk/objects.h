@@ -82,7 +82,7 @@ WALK_PART bool parked_is_ownable(struct braid_walk *w, const struct braid_layout
 #define PARKED_CONDITION "java/util/concurrent/locks/AbstractQueued"
 #define PARKED_CONDITION_FIELDS 3
 
-/* The lock to which a condition belongs: of its fields, only this one is an AbstractOwnableSynchronizer. 0: not readable. */
+/* The lock of a condition: of its fields, only this one is an AbstractOwnableSynchronizer. 0: not readable. */
 WALK_INLINE __u64 parked_lock_of(struct braid_walk *w, const struct braid_layout *l, __u64 condition)
 {
 	__u64 lock, size = l->objects.oops == BRAID_OOPS_COMPRESSED ? 4 : 8;
