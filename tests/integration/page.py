@@ -63,6 +63,10 @@ for graph in data["graphs"]:
     assert graph["total"] == sum(graph["samples"][2::3]), graph["name"]
     assert max(graph["samples"][0::3], default=0) < max(1, len(data["threads"])), graph["name"]
     assert max(graph["nodes"][1::3], default=0) < max(1, len(graph["labels"])), graph["name"]
+    labels = []
+    for shared, rest in zip(graph["shared"], graph["labels"], strict=True):
+        labels.append((labels[-1][:shared] if labels else "") + rest)
+    assert labels == sorted(labels), graph["name"]
 spans, kinds = data["timeline"]["spans"], data["timeline"]["kinds"]
 for kind, thread, name, start, length in zip(*[iter(spans)] * 5):
     assert kinds[str(kind)] in ("GC pauses", "Safepoints") or thread < len(data["threads"]), (kind, thread)

@@ -39,21 +39,43 @@ static int compare_ranks(const void *x, const void *y)
 	return p->rank < q->rank ? -1 : p->rank > q->rank;
 }
 
+/* The number of bytes with which both begin. All are ASCII, so the browser counts them alike. */
+static size_t shared_bytes(const char *x, const char *y)
+{
+	size_t n = 0;
+
+	while (x[n] && x[n] == y[n] && (unsigned char)x[n] < 0x80)
+		n++;
+	return n;
+}
+
+/* Labels in the order of their text: of each, how much it shares with the one before it, and the rest. web/pack.js joins them. */
 static int html_labels(struct json *j, const struct tree *t)
 {
 	struct tree_label *labels = calloc(t->labels.count + 1, sizeof(*labels));
+	size_t *shared = calloc(t->labels.count + 1, sizeof(*shared));
 
-	if (!labels)
+	if (!labels || !shared) {
+		free(labels);
+		free(shared);
 		return -ENOMEM;
+	}
 	if (t->labels.count) {
 		memcpy(labels, t->labels.at, t->labels.count * sizeof(*labels));
 		qsort(labels, t->labels.count, sizeof(*labels), compare_ranks);
 	}
+	for (size_t i = 1; i < t->labels.count; i++)
+		shared[i] = shared_bytes(labels[i - 1].text, labels[i].text);
+	json_open(j, "shared", '[');
+	for (size_t i = 0; i < t->labels.count; i++)
+		json_number(j, NULL, shared[i]);
+	json_close(j, ']');
 	json_open(j, "labels", '[');
 	for (size_t i = 0; i < t->labels.count; i++)
-		json_string(j, NULL, labels[i].text);
+		json_string(j, NULL, labels[i].text + shared[i]);
 	json_close(j, ']');
 	free(labels);
+	free(shared);
 	return 0;
 }
 

@@ -70,6 +70,26 @@ START_TEST(sources)
 }
 END_TEST
 
+/* A label has only what it does not share with the one before. A shared part ends before what is not ASCII. */
+START_TEST(labels)
+{
+	static const struct trace_rec more[] = {
+		REC(TRACE_METHOD, method, 2, 1, 9, S("d\xc3\xa4mo"), S("one"), S("()V"), S("")),
+		REC(TRACE_METHOD, method, 3, 1, 9, S("d\xc3\xa4mo"), S("other"), S("()V"), S("")),
+	};
+	struct run r = run_whole(more, 2);
+	char *text = report_page(&r, NULL);
+
+	ck_assert_ptr_nonnull(strstr(text, "\"shared\":[0,0,16,1,1,0,0,0,1,1,1,0],\"labels\":"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "\"[incomplete: no_cfi]\",\"stack]\",\"libc.so.6+0x3456]\",\"unknown code]\","));
+	ck_assert_ptr_nonnull(
+		strstr(text, "\"demo.Main.main\",\"o_syscall_64\",\"\xc3\xa4mo.one\",\"\xc3\xa4mo.other\",\"foo::"));
+	free(text);
+	run_free(&r);
+}
+END_TEST
+
 static char *diff_page(const struct run *r, uint32_t kind, const char *what)
 {
 	const struct diff_options options = {.kind = kind, .normalise = true};
@@ -146,6 +166,7 @@ Suite *test_page(void)
 
 	tcase_add_test(t, links);
 	tcase_add_test(t, sources);
+	tcase_add_test(t, labels);
 	tcase_add_test(t, two_recordings);
 	tcase_add_test(t, events_of_two_recordings);
 	suite_add_tcase(s, t);

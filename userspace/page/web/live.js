@@ -76,7 +76,7 @@ function putPlaces(places) {
 function adopt(newer) {
 	const text = hashText(), places = keepPlaces();
 	picked = null;
-	data = newer;
+	data = joinLabels(newer);
 	readData();
 	readHash(text);
 	putPlaces(places);

@@ -21,6 +21,14 @@ function take(packed) {
 	return value;
 }
 
+/* The labels of all stacks, of which page/page.c writes only how they differ from the one before. */
+function joinLabels(from) {
+	for (const {labels, shared} of [...from.graphs, from.lanes?.stacks ?? {}])
+		for (let i = 1; shared && i < labels.length; i++)
+			labels[i] = labels[i - 1].slice(0, shared[i]) + labels[i];
+	return from;
+}
+
 /* The events of a graph in the order of their times, in us; made once. */
 function timesOf(graph) {
 	if (!graph.times || graph.times.at)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ---- the page's data, what is chosen, and the stacks that follow from both ---- */
 const $ = id => document.getElementById(id);
-let data = JSON.parse($("data").textContent); /* a recording that grows has newer ones: live.js */
+let data = joinLabels(JSON.parse($("data").textContent)); /* a recording that grows has newer ones: live.js */
 
 const state = {
 	view: "graph", graph: 0, process: "", thread: "", range: null, hidden: new Set(), /* kinds of code */
