@@ -10,6 +10,15 @@
 /* Then another frame begins, as damage to one block takes the names of all these that follow it. */
 #define BLOCKS_MAX 64
 
+/*
+ * A packer stays as long as its recording. With the sizes of its level, it takes 5 MiB instead of 1.5, and 1.4 % less for
+ * the file.
+ */
+static const struct {
+	ZSTD_cParameter what;
+	int log;
+} sizes[] = {{ZSTD_c_windowLog, 18}, {ZSTD_c_hashLog, 17}, {ZSTD_c_searchLog, 5}};
+
 /* False without memory. */
 static bool begin(struct trace_chain *c)
 {
@@ -18,7 +27,8 @@ static bool begin(struct trace_chain *c)
 	c->blocks = 0;
 	ZSTD_CCtx_reset(c->packer, ZSTD_reset_session_and_parameters);
 	ZSTD_CCtx_setParameter(c->packer, ZSTD_c_compressionLevel, TRACE_DEFS_ZSTD_LEVEL);
-	ZSTD_CCtx_setParameter(c->packer, ZSTD_c_windowLog, BRAID_BLOCK_WINDOW_LOG);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+		ZSTD_CCtx_setParameter(c->packer, sizes[i].what, sizes[i].log);
 	return true;
 }
 
