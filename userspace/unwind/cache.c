@@ -2,8 +2,8 @@
 /*
  * The disk cache of compiled tables, one file per ELF file: a header, then the rows. The page index is rebuilt from the
  * rows. A cached file is used only after its size, its checksum and the order of its rows have been checked. The key is
- * the ELF file's whole content, since a build-id can be copied into another file. Tables of files that other users can
- * write are neither stored nor looked up.
+ * the ELF file's whole content: a build-id can be copied into another file, and copies of a file, like the agent that
+ * each recording lays down, have one table. Tables of files that other users can write are neither stored nor looked up.
  */
 #include "table.h"
 
@@ -24,7 +24,7 @@
 #include <xxhash.h>
 
 /* Must also be raised when the compiler improves, so that older tables are built again. */
-#define CACHE_VERSION 6
+#define CACHE_VERSION 7
 #define CACHE_ROWS_MAX (16UL << 20)
 #define CACHE_FILES_MAX 2048
 #define HASHED_MAX (512LL << 20) /* tables of larger files are not stored */
@@ -32,8 +32,7 @@
 #define NAME_BYTES 48
 
 struct cache_key {
-	uint64_t device, inode, size;
-	int64_t changed[4]; /* mtime and ctime: seconds, nanoseconds */
+	uint64_t size;
 	uint64_t content[2];
 };
 
@@ -44,7 +43,7 @@ struct cache_header {
 	uint64_t checksum; /* XXH3 of the rows, seeded with that of the header with this field 0 */
 	struct cache_key key;
 };
-_Static_assert(sizeof(struct cache_header) == 96, "cache header");
+_Static_assert(sizeof(struct cache_header) == 48, "cache header");
 
 static void header_fill(struct cache_header *h, const struct cache_key *key, const struct braid_unwind_row *rows,
 			uint32_t count)
@@ -82,41 +81,29 @@ static int content_hash(int fd, uint64_t hash[2])
 	return n ? -EFBIG : 0;
 }
 
-/* The key except for the file's content. */
-static struct cache_key cache_key(const struct stat *st)
+static bool same_time(struct timespec a, struct timespec b)
 {
-	return (struct cache_key){
-		.device = st->st_dev,
-		.inode = st->st_ino,
-		.size = (uint64_t)st->st_size,
-		.changed = {st->st_mtim.tv_sec, st->st_mtim.tv_nsec, st->st_ctim.tv_sec, st->st_ctim.tv_nsec},
-	};
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* 0 when tables of the file may be stored. */
-static int key_make(int fd, struct cache_key *key)
+/* 0 when tables of the file may be stored; `st` is the file's state before it was read. */
+static int key_make(int fd, struct cache_key *key, struct stat *st)
 {
-	struct stat st;
-
-	if (fstat(fd, &st))
+	if (fstat(fd, st))
 		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_size > HASHED_MAX || !owner_trusted(&st))
+	if (!S_ISREG(st->st_mode) || st->st_size > HASHED_MAX || !owner_trusted(st))
 		return -EPERM;
-	*key = cache_key(&st);
+	key->size = (uint64_t)st->st_size;
 	return content_hash(fd, key->content);
 }
 
 /* Whether the file is unchanged since. */
-static bool key_holds(int fd, const struct cache_key *key)
+static bool is_unchanged(int fd, const struct stat *before)
 {
-	struct cache_key now;
-	struct stat st;
+	struct stat now;
 
-	if (fstat(fd, &st))
-		return false;
-	now = cache_key(&st);
-	memcpy(now.content, key->content, sizeof(now.content));
-	return memcmp(&now, key, sizeof(now)) == 0;
+	return !fstat(fd, &now) && now.st_size == before->st_size && same_time(now.st_mtim, before->st_mtim) &&
+	       same_time(now.st_ctim, before->st_ctim);
 }
 
 static void key_name(const struct cache_key *key, char name[NAME_BYTES])
@@ -313,11 +300,12 @@ int unwind_table_get(struct unwind_table **out, int fd)
 {
 	int directory = directory_open(), err;
 	struct cache_key key;
+	struct stat before;
 	char name[NAME_BYTES];
 
 	if (directory < 0)
 		return unwind_table_build(out, fd);
-	if (key_make(fd, &key)) {
+	if (key_make(fd, &key, &before)) {
 		err = unwind_table_build(out, fd);
 		goto out;
 	}
@@ -328,7 +316,7 @@ int unwind_table_get(struct unwind_table **out, int fd)
 	if (err != -ENOENT)
 		log_debug("unwind table cache: %s is built again: %s", name, strerror(-err));
 	err = unwind_table_build(out, fd);
-	if (err || !key_holds(fd, &key))
+	if (err || !is_unchanged(fd, &before))
 		goto out;
 	/* Without a stored copy the table is built again next time. */
 	if (cache_store(*out, directory, name, &key))
