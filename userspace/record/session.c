@@ -16,7 +16,6 @@
 #include "agents/agents.h"
 #include "jvm/jvm.h"
 #include "jvm/layouts.h"
-#include "jvm/offcpu_events.h"
 #include "jvm/probes.h"
 #include "jvm/vthreads.h"
 #include "kernel/kernel_side.h"
@@ -41,7 +40,6 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define TICK_NS 50000000ULL		 /* rings are read at least this often */
@@ -448,6 +446,8 @@ static int session_run(struct loop *l)
 	(void)layouts_find_all(&s->jvms);
 	err = settle(s);
 	err = err ?: kernel_side_wait(s->kernel);
+	if (l->command.pid)
+		probes_wait(s->jvms.probes, UINT64_MAX); /* so that a JVM does not, at its start */
 	go_first();
 	sideband_read(s->sideband);
 	sink_clock(&s->sink); /* times are relative to it, so it precedes the first sample */
