@@ -75,7 +75,7 @@ start_honest()
 	for mode in "${!HOSTILE_PID[@]}"; do
 		options+=(-p "${HOSTILE_PID[$mode]}")
 	done
-	mkdir honest # which its user can read, also if the checkout is root's alone
+	mkdir -p honest # which its user can read, also if the checkout is root's alone
 	cp "$CLASSES"/ThreadEvents*.class honest
 	start_program hostile.trace.truth "${HONEST_AS[@]}" "$JAVA" -cp honest ThreadEvents 300 wait
 	start_record -F 199 -o hostile.trace "${options[@]}" -p "$JAVA_PID" "$@"
