@@ -20,7 +20,7 @@
 #define BRAID_BLOCK_RAW_FREE 4096U
 #define BRAID_BLOCK_RATIO_MAX 64U
 #define BRAID_BLOCK_DICTIONARY_MAX (256U << 10) /* raw bytes of a block that is a dictionary */
-#define BRAID_BLOCK_WINDOW_LOG 20 /* of a frame of definitions: zstd looks back over so many bits of bytes */
+#define BRAID_BLOCK_WINDOW_LOG 20 /* of a frame of definitions: the log2 of how many bytes zstd looks back */
 
 enum braid_block_kind {
 	BRAID_BLOCK_SCHEMA = 1,

@@ -67,7 +67,7 @@ void jvm_tick(struct jvm *j, uint64_t time_ns, bool final);
 void jvms_tick(struct jvms *jvms, bool final);
 
 bool jvm_replayed(const struct jvm *j);	     /* the collector has read everything older than the agent */
-bool jvm_code_is_known(const struct jvm *j); /* it has no agent to wait for, or that one's; NULL: no JVM */
+bool jvm_code_is_known(const struct jvm *j); /* none that is older than its agent is missing; true for NULL */
 bool jvm_layout_known(const struct jvm *j);  /* the kernel side can walk its stacks, or never will */
 void jvm_emit_stats(struct jvm *j);
 /* Emits losses of events beyond its share of the event ring since the last call. */

@@ -49,7 +49,10 @@ static size_t shared_bytes(const char *x, const char *y)
 	return n;
 }
 
-/* Labels in the order of their text: of each, how much it shares with the one before it, and the rest. web/pack.js joins them. */
+/*
+ * Labels in the order of their text: of each, how much it shares with the one before it, and the rest. web/pack.js joins
+ * them.
+ */
 static int html_labels(struct json *j, const struct tree *t)
 {
 	struct tree_label *labels = calloc(t->labels.count + 1, sizeof(*labels));

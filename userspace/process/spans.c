@@ -114,7 +114,7 @@ static void define_attributes(struct spans *s, struct process *process, uint32_t
 	}
 }
 
-static uint32_t seen(struct spans *s, struct process *process, const struct braid_event_span *e)
+uint32_t spans_seen(struct spans *s, struct process *process, const struct braid_event_span *e)
 {
 	size_t bytes = e->hdr.size - sizeof(*e);
 	const uint8_t *at = (const uint8_t *)(e + 1);
@@ -126,11 +126,6 @@ static uint32_t seen(struct spans *s, struct process *process, const struct brai
 	if (bytes < e->attrs_size)
 		sink_loss(s->sink, process->id, "bpf", "attribute", 1);
 	return span;
-}
-
-void spans_seen(struct spans *s, struct process *process, const struct braid_event_span *e)
-{
-	(void)seen(s, process, e);
 }
 
 uint32_t spans_of_thread(struct spans *s, struct process *process, uint64_t thread_pointer)
@@ -150,7 +145,7 @@ uint32_t spans_of_thread(struct spans *s, struct process *process, uint64_t thre
 	memcpy(e.event.trace, c.record.trace, sizeof(e.event.trace));
 	memcpy(e.event.span, c.record.span, sizeof(e.event.span));
 	memcpy(e.attributes, c.attributes, c.attribute_bytes);
-	return e.event.key ? seen(s, process, &e.event) : 0;
+	return e.event.key ? spans_seen(s, process, &e.event) : 0;
 }
 
 uint32_t spans_id(struct spans *s, const struct process *process, uint64_t key)

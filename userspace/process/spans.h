@@ -17,7 +17,8 @@ int spans_new(struct spans **out, struct sink *sink, struct kernel_side *kernel,
 	      struct resources *resources);
 void spans_free(struct spans *s);
 
-void spans_seen(struct spans *s, struct process *process, const struct braid_event_span *e);
+/* Returns the trace's id of the span, or 0, as spans_id(). */
+uint32_t spans_seen(struct spans *s, struct process *process, const struct braid_event_span *e);
 
 /*
  * The trace's id of the span that a thread serves, which does not run meanwhile and carries no virtual thread. 0: none,

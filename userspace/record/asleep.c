@@ -158,20 +158,20 @@ struct asleep_stack asleep_walk(struct session *s, struct asleep_walk *w, struct
 	(void)deferred_unwind(s, process, &w->copy.event, true, &w->sample);
 	out.is_virtual = w->sample.virtual;
 	if (t->wants_span && !out.is_virtual)
-		out.span = spans_of_thread(s->spans, process, regs->thread_pointer);
+		out.known.span = spans_of_thread(s->spans, process, regs->thread_pointer);
 	if (asleep_has_run(regs))
 		return (struct asleep_stack){0};
-	out.node = stacks_node(s->stacks, process, &w->sample.event, &complete);
+	out.known.node = stacks_node(s->stacks, process, &w->sample.event, &complete);
 	return out;
 }
 
 /* What was read of it while the recording went on. */
-static struct asleep_stack before_of(const struct asleep *a, const struct process *process,
+static struct asleep_known before_of(const struct asleep *a, const struct process *process,
 				     const struct braid_asleep *thread)
 {
 	if (!(thread->flags & BRAID_OFFCPU_BEFORE))
-		return (struct asleep_stack){0};
-	return before_stack(a->session->before, process, thread->tid);
+		return (struct asleep_known){0};
+	return before_known(a->session->before, process, thread->tid);
 }
 
 /* `ctx` is the struct asleep, or NULL. */
@@ -180,23 +180,24 @@ static struct asleep_known asleep_of(void *ctx, struct process *process, uint32_
 	struct asleep *a = ctx;
 	const struct braid_asleep key = {.tid = tid}, *thread;
 	uint64_t began = now_ns();
-	struct asleep_stack stack;
+	struct asleep_known known;
 
 	thread = a && a->threads.count ? bsearch(&key, a->threads.at, a->threads.count, sizeof(key), compare) : NULL;
 	if (!thread || (pid_t)thread->pid != process->pid)
 		return (struct asleep_known){0};
-	stack = before_of(a, process, thread);
-	if (stack.node)
-		return (struct asleep_known){.node = stack.node, .span = stack.span};
+	known = before_of(a, process, thread);
+	if (known.node)
+		return known;
 	if (a->spent_ns > TIME_MAX_NS) {
 		a->left_out++;
 		return (struct asleep_known){0};
 	}
-	stack = asleep_walk(
-		a->session, &a->walk, process,
-		&(struct asleep_thread){.regs = thread, .time_ns = a->session->jvms.stopped_ns, .wants_span = true});
+	known = asleep_walk(a->session, &a->walk, process,
+			    &(struct asleep_thread){
+				    .regs = thread, .time_ns = a->session->jvms.stopped_ns, .wants_span = true})
+			.known;
 	a->spent_ns += now_ns() - began;
-	return (struct asleep_known){.node = stack.node, .span = stack.span};
+	return known;
 }
 
 void asleep_finish(struct session *s)

@@ -7,6 +7,7 @@
 #ifndef BRAID_RECORD_ASLEEP_H
 #define BRAID_RECORD_ASLEEP_H
 
+#include "jvm/offcpu_events.h"
 #include "session.h"
 
 struct asleep_walk; /* the memory of one walk after the other */
@@ -19,9 +20,9 @@ struct asleep_thread {
 	bool wants_span;
 };
 
+/* Without a node, the thread has run since its registers were read, or its stack cannot be read. */
 struct asleep_stack {
-	uint32_t node;	 /* 0: the thread has run since its registers were read, or its stack cannot be read */
-	uint32_t span;	 /* if it is wanted */
+	struct asleep_known known;
 	bool is_virtual; /* its frames are a virtual thread's, or may be: then the span is not known */
 };
 

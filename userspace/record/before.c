@@ -44,11 +44,11 @@ void before_free(struct before *b)
 	free(b);
 }
 
-struct asleep_stack before_stack(const struct before *b, const struct process *process, uint32_t tid)
+struct asleep_known before_known(const struct before *b, const struct process *process, uint32_t tid)
 {
 	const struct pair_entry *e = pair_find(&b->stacks, tid, process->id);
 
-	return e ? (struct asleep_stack){.node = e->value, .span = e->extra} : (struct asleep_stack){0};
+	return e ? (struct asleep_known){.node = e->value, .span = e->extra} : (struct asleep_known){0};
 }
 
 static void add(void *ctx, const void *record)
@@ -79,10 +79,10 @@ static void walk(struct before *b, const struct braid_asleep *thread, uint64_t n
 	if (process && jvm_code_is_known(process->jvm) && !modules_reading(s->modules))
 		stack = asleep_walk(s, b->walk, process,
 				    &(struct asleep_thread){.regs = thread, .time_ns = now, .wants_span = true});
-	if (stack.node && !stack.is_virtual)
-		e = pair_put(&b->stacks, thread->tid, process->id, stack.node);
+	if (stack.known.node && !stack.is_virtual)
+		e = pair_put(&b->stacks, thread->tid, process->id, stack.known.node);
 	if (e)
-		e->extra = stack.span;
+		e->extra = stack.known.span;
 	else if (!asleep_has_run(thread))
 		b->left = true;
 }

@@ -17,7 +17,7 @@ void before_free(struct before *b);
 /* To be called at each tick. Walks take a part of it at most. */
 void before_tick(struct before *b);
 
-/* The stack of a thread whose current or last time off the CPU has BRAID_OFFCPU_BEFORE. `node` 0: it is not known. */
-struct asleep_stack before_stack(const struct before *b, const struct process *process, uint32_t tid);
+/* What is known of a thread whose current or last time off the CPU has BRAID_OFFCPU_BEFORE. */
+struct asleep_known before_known(const struct before *b, const struct process *process, uint32_t tid);
 
 #endif

@@ -196,7 +196,7 @@ static void on_thread(void *ctx, const void *record)
 									      ? (uint32_t)t->kernel_count
 									      : BRAID_DUMP_KERNEL_DEPTH,
 						      .time_ns = now})
-			  .node;
+			  .known.node;
 	e->has_stack = e->node;
 }
 

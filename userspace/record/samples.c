@@ -151,7 +151,7 @@ static void receive_span(struct session *s, const struct braid_event_span *e)
 	struct process *process = processes_get(s->processes, (pid_t)e->pid, e->hdr.time_ns);
 
 	if (process && e->hdr.size >= sizeof(*e))
-		spans_seen(s->spans, process, e);
+		(void)spans_seen(s->spans, process, e);
 }
 
 /* One read of the ring. It stops at an event that refers to records still in its JVM's ring. */
@@ -183,10 +183,10 @@ static void receive_event(struct session *s, struct process *process, const stru
 {
 	const struct process *other = e->other_stack ? jvm_events_other(&s->jvms, process, e) : NULL;
 	bool before = e->event.kind == BRAID_JVM_OFFCPU && !e->stack && e->event.flags & BRAID_OFFCPU_BEFORE;
-	struct asleep_stack stack = before ? before_stack(s->before, process, e->tid) : (struct asleep_stack){0};
+	struct asleep_known known = before ? before_known(s->before, process, e->tid) : (struct asleep_known){0};
 	const struct event_nodes nodes = {
-		.own = before ? stack.node : node_of(s, process, e),
-		.span = stack.span,
+		.own = before ? known.node : node_of(s, process, e),
+		.span = known.span,
 		.other = other ? stacks_known(s->stacks, other, e->other_stack) : 0,
 	};
 
