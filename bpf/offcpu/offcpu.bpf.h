@@ -160,30 +160,42 @@ static __always_inline __u64 offcpu_futex(struct pt_regs *entry, __u32 flags)
 	return call == NR_FUTEX || call == NR_FUTEX_WAIT ? entry->di : 0;
 }
 
-/* The entry of the current thread, at `place` if it has one; NULL: it is not followed. */
-static __always_inline struct braid_thread_time *offcpu_own(struct task_struct *task, __u32 place, bool ready,
-							    __u64 now)
+/*
+ * Follows the current thread from now on, if it is to be followed. Returns the place of its entry, or 0. A global function:
+ * the verifier checks it once, and what comes after it only for one outcome.
+ */
+__noinline __u32 offcpu_follow(__u32 place, bool ready, __u64 now)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct braid_thread_time *t = thread_time_at(place);
 	__u32 tgid = task->tgid, tid = task->pid;
 	const struct braid_offcpu_limits *l;
 	struct braid_process *p;
 
-	if (t && t->since_ns)
-		return t;
 	if (task->flags & PF_EXITING) /* its time has been reported */
-		return t;
+		return place;
 	p = bpf_map_lookup_elem(&processes, &tgid);
 	l = limits_of(p);
 	if (!limits_follow(l) || (ready && !l->all))
-		return NULL;
+		return 0;
 	if (!t) {
 		t = thread_time_new(process_slot(p), process_user(p), tgid, tid, &place);
 		t = t ? thread_time_publish(t, place) : NULL;
+		place = thread_place(tid);
 	}
 	if (t && l->all)
 		t->since_ns = t->on_ns = now;
-	return t;
+	return place;
+}
+
+/* The entry of the current thread, at `place` if it has one; NULL: it is not followed. */
+static __always_inline struct braid_thread_time *offcpu_own(__u32 place, bool ready, __u64 now)
+{
+	struct braid_thread_time *t = thread_time_at(place);
+
+	if (t && t->since_ns)
+		return t;
+	return thread_time_at(offcpu_follow(place, ready, now));
 }
 
 /* The thread can run a program when such an interval has ended, before it goes on. */
@@ -324,14 +336,22 @@ static __always_inline bool offcpu_end(struct braid_thread_time *t, __u32 tid, _
 	return false;
 }
 
-/* Nothing has reported that the thread came back to the CPU, but the kernel knows how long it has run since. */
-static __noinline void offcpu_end_missed(struct braid_thread_time *t, __u32 tid, __u64 exec, __u64 now)
+/*
+ * Nothing has reported that the thread came back to the CPU, but the kernel knows how long it has run since. A global
+ * function: the verifier checks it once.
+ */
+__noinline int offcpu_end_missed(struct braid_thread_time *t, __u32 tid, __u64 exec, __u64 now)
 {
-	__u64 ran = exec - t->exec_ns, most = now - t->now.start_ns;
+	__u64 ran, most;
 
+	if (!t)
+		return 0;
+	ran = exec - t->exec_ns;
+	most = now - t->now.start_ns;
 	if (!(stacks_at_start && t->started) && offcpu_has_end(t->now.flags))
 		t->start = (struct braid_stack_ref){0};
 	offcpu_end(t, tid, now - (ran < most ? ran : most), true);
+	return 0;
 }
 
 /* Nothing has reported that the thread left the CPU; why it did is not known. */
@@ -351,7 +371,7 @@ static __always_inline void offcpu_begin_missed(struct braid_thread_time *t, __u
 
 static __always_inline void offcpu_out(struct task_struct *task, __u32 place, __u32 state, __u64 now)
 {
-	struct braid_thread_time *t = offcpu_own(task, place, !state, now);
+	struct braid_thread_time *t = offcpu_own(place, !state, now);
 	__u64 exec = task->se.sum_exec_runtime;
 	__u32 flags, tgid = task->tgid;
 	struct braid_process *p;

@@ -133,8 +133,11 @@ static __always_inline struct braid_thread_time *thread_time_of(__u32 tid)
 	return thread_time_at(thread_place(tid));
 }
 
-/* Changes the thread's place; false: it is not `from`. Neighbours may change theirs. */
-static __noinline bool thread_place_set(__u32 tid, __u32 from, __u32 to)
+/*
+ * Changes the thread's place; false: it is not `from`. Neighbours may change theirs. A global function: the verifier checks
+ * it once.
+ */
+__noinline bool thread_place_set(__u32 tid, __u32 from, __u32 to)
 {
 	__u32 word = tid / PLACES, shift = place_shift(tid);
 	__u64 *places = bpf_map_lookup_elem(&thread_places, &word), old, new;

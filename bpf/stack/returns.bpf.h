@@ -48,22 +48,47 @@ __noinline __u64 returns_original(__u64 word, __u64 at)
 	return word;
 }
 
+/* A copy of a part of the thread's stack, and the next return to restore in it. */
+struct returns_copy {
+	struct stack_page *copy;
+	struct return_instance *next;
+	__u64 at; /* its address */
+	__u64 trampoline;
+	__u32 bytes;
+};
+
+static long returns_restore_one(__u32 i, void *ctx)
+{
+	struct returns_copy *c = ctx;
+	struct return_instance *r = c->next;
+	__u64 offset, *word;
+
+	(void)i;
+	if (!r)
+		return 1;
+	offset = r->stack - c->at;
+	word = &c->copy->word[offset / 8 % 512];
+	/* Functions that longjmp() has left may still be in the list. */
+	if (!(offset & 7) && offset < c->bytes && *word == c->trampoline)
+		*word = r->orig_ret_vaddr;
+	c->next = r->next;
+	return 0;
+}
+
 /* The same for a copy of a part of the thread's stack, which begins at `at`. */
 __noinline int returns_restore(struct stack_page *copy, __u32 bytes, __u64 at)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct return_instance *r = returns_pending(task);
-	__u64 trampoline = returns_trampoline(task);
+	struct returns_copy c = {
+		.copy = copy,
+		.next = returns_pending(task),
+		.at = at,
+		.trampoline = returns_trampoline(task),
+		.bytes = bytes,
+	};
 
-	if (!copy || bytes > sizeof(*copy))
-		return 0;
-	for (__u32 i = 0; i < RETURNS_MAX && r; i++, r = r->next) {
-		__u64 offset = r->stack - at, *word = &copy->word[offset / 8 % 512];
-
-		/* Functions that longjmp() has left may still be in the list. */
-		if (!(offset & 7) && offset < bytes && *word == trampoline)
-			*word = r->orig_ret_vaddr;
-	}
+	if (copy && bytes <= sizeof(*copy) && c.next)
+		bpf_loop(RETURNS_MAX, returns_restore_one, &c, 0);
 	return 0;
 }
 

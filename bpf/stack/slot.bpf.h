@@ -89,8 +89,11 @@ static __always_inline void stack_push(struct sample *s, __u64 frame)
 #define SPARE_SLOTS_MAX 16
 #define SLOT_NONE 0xffffffffU
 
-/* A slot for a program that can be preempted by another thread's; SLOT_NONE when all are in use. */
-static __noinline __u32 slot_take(void)
+/*
+ * A slot for a program that can be preempted by another thread's; SLOT_NONE when all are in use. A global function: the
+ * verifier checks it once.
+ */
+__noinline __u32 slot_take(void)
 {
 	__u32 slot = cpu_count + bpf_get_smp_processor_id();
 
