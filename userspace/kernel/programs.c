@@ -7,10 +7,10 @@
 #include "map_sizes.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/quiet_thread.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 /* Memory for remembered stacks: enough for deep ones, and bounded on machines with many CPUs. */
@@ -368,20 +368,15 @@ static void *load_offcpu(void *ctx)
 }
 
 /*
- * The verifier takes as long for the programs that follow threads off the CPU as for all others together. The main thread
- * handles all signals.
+ * The verifier takes as long for the programs that follow threads off the CPU as for all others together.
  */
 int programs_begin(struct programs *p)
 {
-	sigset_t all, before;
 	int err = p->offcpu_types ? make_maps(p) : 0;
 
 	if (err || !p->offcpu_types)
 		return err;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	p->loading = !pthread_create(&p->thread, NULL, load_offcpu, p);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	p->loading = !quiet_thread_start(&p->thread, load_offcpu, p);
 	if (!p->loading)
 		(void)load_offcpu(p);
 	return p->loading ? 0 : p->load_error;

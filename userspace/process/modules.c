@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modules.h"
 
+#include "kernel_symbols.h"
 #include "module_budget.h"
 #include "module_file.h"
 #include "module_load.h"
@@ -57,6 +58,7 @@ struct modules {
 	uint32_t last_module;
 	uint32_t last_symbol;
 	struct module kernel;
+	struct kernel_symbols *kernel_symbols;
 	struct module_lines *found;
 };
 
@@ -480,27 +482,25 @@ void modules_lines_done(struct modules *m)
 	m->found = NULL;
 }
 
-void modules_add_kernel(struct modules *m)
+void modules_add_kernel(struct modules *m, struct kernel_symbols *symbols)
 {
 	m->kernel.id = ++m->last_module;
 	m->kernel.kind = TRACE_MODULE_KERNEL;
 	m->kernel.debug_fd = -1;
 	m->kernel.path = (char *)"[kernel]";
+	m->kernel_symbols = symbols;
 	emit_module(m, &m->kernel);
 }
 
-/* Reading them takes as long as everything else before the first sample, so it waits for the first kernel frame. */
 static void load_kernel_symbols(struct modules *m)
 {
-	int err = symbols_open_kernel(&m->kernel.symbols);
+	int err = kernel_symbols_take(m->kernel_symbols, &m->kernel.symbols);
 
 	m->kernel.symbols_tried = true;
-	if (err) {
-		m->kernel.symbols = NULL;
+	if (err)
 		sink_notice(m->sink, 0, BRAID_NOTICE_WARNING,
 			    "kernel frames have no names: cannot read /proc/kallsyms: %s (sysctl kernel.kptr_restrict)",
 			    strerror(-err));
-	}
 }
 
 uint32_t modules_kernel_symbol(struct modules *m, uint64_t address, uint32_t *module_id)

@@ -9,6 +9,7 @@
 #include "facts.h"
 #include "hit_events.h"
 #include "host_load.h"
+#include "settle.h"
 #include "stacks.h"
 #include "summary.h"
 #include "sums.h"
@@ -21,6 +22,7 @@
 #include "kernel/kernel_side.h"
 #include "process/charges.h"
 #include "process/contexts.h"
+#include "process/kernel_symbols.h"
 #include "process/modules.h"
 #include "process/perf_maps.h"
 #include "process/processes.h"
@@ -46,7 +48,6 @@
 #define FLUSH_NS 800000000ULL		 /* interval of writes: a killed recording loses at most its last second */
 #define STATS_NS 5000000000ULL		 /* interval of statistics about the recording */
 #define DISCOVER_NS 500000000ULL	 /* interval of looking for new JVMs */
-#define SETTLE_NS 2000000000ULL		 /* how long sampling waits for agents to connect */
 #define DEFERRED_NAMES_NS 20000000000ULL /* time limit; the remaining frames have no source lines */
 #define COLLECTOR_NICE (-10)
 #define MMAP_THRESHOLD (128 << 10)
@@ -327,7 +328,10 @@ static int open_parts(struct loop *l)
 
 	err = sources_open(&s->sources);
 	err = err ?: targets_check(o);
-	err = err ?: kernel_side_open(&s->kernel, o);
+	if (err)
+		return err;
+	s->kernel_symbols = kernel_symbols_begin();
+	err = kernel_side_open(&s->kernel, o);
 	if (err)
 		return err;
 	charges_open_pools(&s->pools, s->kernel);
@@ -387,40 +391,6 @@ static int add_targets(struct loop *l)
 }
 
 /*
- * Samples are whole without an agent, and the default types do not need one at the start. Other types come from agents
- * and probes, so the start waits for both: they are then recorded from the first second on. A caller with `edge`
- * compares the process at the begin and at the end: the agent must not be part of the difference.
- */
-#define TYPES_AT_ONCE (BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(GC) | BRAID_EVENT_TYPE(THREAD) | BRAID_EVENT_TYPE(JIT))
-
-static bool waits_for_agents(const struct session *s)
-{
-	return s->options->config.enabled & ~TYPES_AT_ONCE || options_probe_jvms(s->options) || s->options->edge;
-}
-
-static bool is_settled(const struct session *s)
-{
-	if (agents_eager(s->agents))
-		return false;
-	return !waits_for_agents(s) || (!agents_expected(s->agents) && !probes_pending(s->jvms.probes));
-}
-
-static int settle(struct session *s)
-{
-	uint64_t until = now_ns() + SETTLE_NS;
-	int err = 0;
-
-	if (waits_for_agents(s)) /* probes are set while agents come in */
-		probes_discover(s->jvms.probes);
-	while (!err && !s->finished && now_ns() < until && !is_settled(s)) {
-		err = sources_dispatch(&s->sources, 1);
-		probes_tick(s->jvms.probes);
-		agents_drain(s->agents);
-	}
-	return err;
-}
-
-/*
  * Stacks are incomplete until the kernel side knows new libraries and JVMs. The collector runs briefly and often, and
  * on a busy machine it would wait for a CPU, so it raises its priority where it may. The command was forked before and
  * does not inherit this.
@@ -441,7 +411,7 @@ static int session_run(struct loop *l)
 	struct session *s = l->s;
 	int err;
 
-	if (l->command.pid || !is_settled(s))
+	if (l->command.pid || !settle_is_done(s))
 		probes_prepare(s->jvms.probes);
 	(void)layouts_find_all(&s->jvms);
 	err = settle(s);
@@ -545,6 +515,7 @@ static void free_parts(struct session *s)
 	before_free(s->before);
 	threads_free(s->threads);
 	modules_free(s->modules);
+	kernel_symbols_free(s->kernel_symbols);
 	pools_close(&s->pools);
 	kernel_side_free(s->kernel);
 	sources_close(&s->sources);
@@ -570,7 +541,7 @@ int session_record(const struct record_options *o, int *status)
 	if (err)
 		goto out;
 	facts_emit(&s);
-	modules_add_kernel(s.modules);
+	modules_add_kernel(s.modules, s.kernel_symbols);
 	err = add_targets(&l);
 	err = err ?: session_run(&l);
 	if (!err || l.summary.start_ns)
