@@ -92,6 +92,8 @@ int chunk_each(struct reach *g, const struct class *k, uint64_t chunk, chunk_fn 
 		g->bad++;
 		return 0;
 	}
+	if (!reach_charge(g, chunk_bytes(g->vm, s.words)))
+		return 0;
 	stack = 8ULL * s.words;
 	bitmap = s.has_bitmap ? chunk_bitmap_bytes(g->vm, s.words) : 0;
 	s.bytes = malloc(stack + bitmap + 8);

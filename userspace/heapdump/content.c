@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define OBJECT_ARRAY "[Ljava/lang/Object;"
+#define NAMES_BYTES_MAX (1ULL << 30) /* of all names, which may overlap; those after them are empty */
+_Static_assert(CLASS_VALUES_MAX <= HPROF_ROOM_MAX, "room for the values of an instance");
 
 /* ---- names ---- */
 
@@ -22,10 +24,13 @@ void content_text(struct writer *w, uint64_t id, const char *text, size_t length
 void content_name(struct writer *w, uint64_t symbol)
 {
 	char text[NAME_MAX_BYTES];
+	size_t length;
 
 	if (pair_find(&w->names, symbol, 0))
 		return;
-	content_text(w, symbol, text, klasses_symbol(&w->vm, symbol, text, sizeof(text)));
+	length = w->name_bytes < NAMES_BYTES_MAX ? klasses_symbol(&w->vm, symbol, text, sizeof(text)) : 0;
+	w->name_bytes += length;
+	content_text(w, symbol, text, length);
 	if (!pair_put(&w->names, symbol, 0, 1) && !w->out.error)
 		w->out.error = -ENOMEM;
 }

@@ -46,14 +46,21 @@ pid_t copy_find(pid_t jvm, pid_t ns_pid)
 	return found;
 }
 
+/* What the kernel counts apart: files and shared memory are in VmRSS. */
 uint64_t copy_bytes(pid_t pid)
 {
-	unsigned long resident;
-	char text[128];
+	static const char *const parts[] = {"\nVmRSS:", "\nVmSwap:", "\nHugetlbPages:"};
+	uint64_t bytes = 0;
+	char text[8192];
 
-	if (proc_file_read(pid, "statm", text, sizeof(text)) <= 0 || sscanf(text, "%*u %lu", &resident) != 1)
+	if (proc_file_read(pid, "status", text, sizeof(text)) <= 0)
 		return 0;
-	return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		const char *at = strstr(text, parts[i]);
+
+		bytes += at ? strtoull(at + strlen(parts[i]), NULL, 10) * 1024 : 0;
+	}
+	return bytes;
 }
 
 int copy_wait(const struct copy *m, uint64_t roots, struct braid_heap_roots *head)

@@ -61,7 +61,7 @@ void copy_gather(const struct copy *m, struct copy_piece *pieces, size_t count);
 /* The child of `jvm` that has the number `ns_pid` in its pid namespace; 0: there is none. */
 pid_t copy_find(pid_t jvm, pid_t ns_pid);
 
-/* The bytes that a process has in memory; 0: not known. */
+/* The bytes that a process has in memory and in swap space; 0: not known. */
 uint64_t copy_bytes(pid_t pid);
 
 /*

@@ -153,6 +153,7 @@ static int stream_take(struct klasses *c, struct class *k, uint64_t pool, uint64
 		err = -EFAULT;
 	count = err ? 0 : take_unsigned(&s);
 	count += err ? 0 : take_unsigned(&s);
+	err = err ?: count > FIELDS_MAX ? -EINVAL : 0;
 	for (uint32_t i = 0; i < count && !err; i++) {
 		struct raw r = {0};
 

@@ -43,6 +43,11 @@ __attribute__((format(printf, 3, 4))) static int fail(struct writer *w, int err,
 	return err;
 }
 
+static const char *text_of(int err)
+{
+	return err == -EFBIG ? "its objects take more memory than the process has" : strerror(-err);
+}
+
 static int find(struct writer *w)
 {
 	struct heapdump *d = w->d;
@@ -84,7 +89,7 @@ static int reach(struct writer *w, const uint64_t at[VM_SYMBOLS])
 	err = err ?: stacks_read(w, at);
 	err = err ?: reach_close_over(&w->reach);
 	err = err ?: allocations_read(w);
-	return err ? fail(w, err, "cannot go through the heap: %s", strerror(-err)) : 0;
+	return err ? fail(w, err, "cannot go through the heap: %s", text_of(err)) : 0;
 }
 
 static int put(struct writer *w)
@@ -99,14 +104,14 @@ static int put(struct writer *w)
 	err = err ?: records_end(&w->out);
 	if (w->out.error)
 		return fail(w, err, "cannot write: %s", strerror(-err));
-	return err ? fail(w, err, "cannot read the heap: %s", strerror(-err)) : 0;
+	return err ? fail(w, err, "cannot read the heap: %s", text_of(err)) : 0;
 }
 
 static int count(struct writer *w, struct histogram *h)
 {
 	int err = histogram_count(w, h);
 
-	return err ? fail(w, err, "cannot read the heap: %s", strerror(-err)) : 0;
+	return err ? fail(w, err, "cannot read the heap: %s", text_of(err)) : 0;
 }
 
 /* Finds what is reachable, and has it written or, with `h`, counted. */

@@ -11,6 +11,8 @@
 #define OOP_BLOCKS_MAX 65536U
 #define INSTANCE_MAX (1U << 20) /* 65,535 fields of eight bytes are half as much */
 #define ARRAY_HEADER_MAX 64U
+#define ITEMS_MAX (8U << 20)	 /* fields, and oop blocks, of all classes */
+#define WASTED_MAX (16ULL << 20) /* some seconds: a heap whose objects have no classes is not searched for them */
 
 /* Klass::_layout_helper (klass.hpp): positive, the bytes of an instance; negative, a description of an array. */
 #define HELPER_SLOW 1U
@@ -75,14 +77,15 @@ static bool oops_take(struct klasses *c, struct class *k)
 	uint64_t at = k->klass + (vm->instance_size + 7U) / 8 * 8 + words * 8, refs = 0;
 	uint32_t count = copy_int(m, k->klass + vm->instance_oop_maps), wide = vm_reference_bytes(vm);
 
-	if (words > 1U << 20 || count > OOP_BLOCKS_MAX)
+	if (words > 1U << 20 || count > OOP_BLOCKS_MAX || count > ITEMS_MAX - c->oops.count)
 		return false;
 	k->oops_first = (uint32_t)c->oops.count;
 	for (uint32_t i = 0; i < count; i++) {
 		struct class_oops o;
 
 		if (!copy_peek(m, at + i * sizeof(o), &o, sizeof(o)) || o.offset < 8 || o.offset > k->size ||
-		    o.count > (k->size - o.offset) / wide || (refs += o.count) > INSTANCE_MAX || VEC_PUSH(&c->oops, o))
+		    o.count > (k->size - o.offset) / wide || (refs += o.count ?: 1) > k->size / wide ||
+		    VEC_PUSH(&c->oops, o))
 			return false;
 	}
 	k->oops_count = count;
@@ -160,15 +163,24 @@ static void named_take(struct klasses *c, const struct class *k, const struct fi
 	}
 }
 
+/* An instance has its superclass's fields, where that has them. */
+static bool super_fits(const struct klasses *c, const struct class *k)
+{
+	const struct class *super = k->super ? &c->at.at[k->super - 1] : NULL;
+
+	return !super || (super->kind == CLASS_INSTANCE && super->size <= k->size);
+}
+
 static bool instance_take(struct klasses *c, struct class *k)
 {
 	struct fields_injected injected = {0};
 
 	flags_take(c, k);
-	if (k->size < 8 || k->size > INSTANCE_MAX || !oops_take(c, k) || fields_take(c, k, &injected))
+	if (k->size < 8 || k->size > INSTANCE_MAX || !super_fits(c, k) || !oops_take(c, k) ||
+	    c->fields.count > ITEMS_MAX || fields_take(c, k, &injected))
 		return false;
 	named_take(c, k, &injected);
-	return !(k->flags & CLASS_IS_CHUNK) || !frames_add(c, k);
+	return (!(k->flags & CLASS_IS_CHUNK) || !frames_add(c, k)) && k->value_bytes <= CLASS_VALUES_MAX;
 }
 
 /* ---- loaders ---- */
@@ -198,6 +210,7 @@ static int64_t class_add(struct klasses *c, uint64_t klass, int64_t super)
 	const struct vm *vm = c->vm;
 	struct class k = {.klass = klass, .super = (uint32_t)(super + 1)};
 	uint32_t helper = copy_int(vm->copy, klass + vm->klass_layout), loader;
+	size_t fields = c->fields.count, oops = c->oops.count;
 	bool ok;
 
 	k.name = copy_word(vm->copy, klass + vm->layout.klass_name);
@@ -209,8 +222,12 @@ static int64_t class_add(struct klasses *c, uint64_t klass, int64_t super)
 		return -EINVAL;
 	k.size = HELPER_BYTES(helper);
 	ok = HELPER_IS_ARRAY(helper) ? element_take(&k, helper) : instance_take(c, &k);
-	if (!ok)
+	if (!ok) {
+		c->wasted += c->fields.count - fields + c->oops.count - oops;
+		c->fields.count = fields;
+		c->oops.count = oops;
 		return -EINVAL;
+	}
 	if (VEC_PUSH(&c->at, k) || !pair_put(&c->of_klass, klass, 0, (uint32_t)c->at.count))
 		return -ENOMEM;
 	c->at.at[c->at.count - 1].next = c->loaders.at[k.loader].first;
@@ -227,8 +244,10 @@ int64_t klasses_find(struct klasses *c, uint64_t klass)
 	int64_t super = -1;
 
 	while (klass && !(e = pair_find(&c->of_klass, klass, 0))) {
-		if (klass & 7 || depth == SUPERS_MAX)
+		if (klass & 7 || depth == SUPERS_MAX || c->wasted > WASTED_MAX) {
+			c->wasted += depth;
 			return -EINVAL;
+		}
 		chain[depth++] = klass;
 		klass = copy_word(c->vm->copy, klass + c->vm->klass_super);
 	}
@@ -238,6 +257,7 @@ int64_t klasses_find(struct klasses *c, uint64_t klass)
 		super = class_add(c, chain[--depth], super);
 		if (super < 0) {
 			c->bad++;
+			c->wasted += depth + 1;
 			return super;
 		}
 	}

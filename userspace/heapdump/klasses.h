@@ -13,6 +13,7 @@
 
 #define CLASSES_MAX (1U << 20)
 #define NAME_MAX_BYTES 65535U
+#define CLASS_VALUES_MAX (512U << 10) /* bytes of an instance's values: 65,535 fields of eight bytes */
 
 /* HPROF's types of values. */
 enum value_type {
@@ -103,6 +104,7 @@ struct klasses {
 	uint32_t loader_name;			     /* offset in java.lang.ClassLoader; 0: not known */
 	uint32_t chunk_sp, chunk_words, chunk_flags; /* offsets in jdk.internal.vm.StackChunk; 0: not known */
 	uint64_t bad;				     /* that were refused */
+	uint64_t wasted;			     /* reads for classes that were refused then */
 };
 
 void klasses_open(struct klasses *c, const struct vm *vm);

@@ -12,6 +12,8 @@
 #define OBJECTS_MAX (4U << 20)
 #define SLICES_MAX (1U << 20)
 #define SLICE_REFERENCES (REACH_WINDOW / 8)
+#define BYTES_SPARE (1ULL << 30)
+#define BAD_BYTES 256U /* what looking at something that is no object counts for */
 
 struct reach_batch {
 	uint64_t address[BATCH];
@@ -25,6 +27,8 @@ struct reach_batch {
 int reach_open(struct reach *g, const struct vm *vm, struct klasses *classes, uint64_t bytes)
 {
 	*g = (struct reach){.vm = vm, .classes = classes, .room = OBJECTS_MAX};
+	/* An object may be gone through twice at a time, and what is in memory is an estimate. */
+	g->left = g->most = 8 * bytes + BYTES_SPARE;
 	g->batch = malloc(sizeof(*g->batch));
 	g->window = malloc(REACH_WINDOW);
 	if (!g->batch || !g->window || marks_open(&g->marks, vm->heap_low, vm->heap_high, bytes)) {
@@ -104,7 +108,9 @@ static void mark_part(struct reach *g, uint64_t object, const uint8_t *head, uin
 		      uint64_t count)
 {
 	uint32_t wide = vm_reference_bytes(g->vm);
+	uint64_t room = object + offset < g->marks.high ? (g->marks.high - object - offset) / wide : 0;
 
+	count = count < room ? count : room;
 	if (!count)
 		return;
 	if (offset + count * wide <= readable)
@@ -179,13 +185,29 @@ static int64_t class_of(struct reach *g, const uint8_t *head, uint64_t readable)
 	return i >= 0 && g->classes->at.at[i].kind != CLASS_INSTANCE && readable < g->vm->array_length + 4 ? -1 : i;
 }
 
+bool reach_charge(struct reach *g, uint64_t bytes)
+{
+	if (bytes > g->left)
+		g->exhausted = true;
+	else
+		g->left -= bytes;
+	return !g->exhausted;
+}
+
+static bool charge_object(struct reach *g, uint64_t object, uint64_t bytes)
+{
+	return reach_charge(g, bytes < g->marks.high - object ? bytes : g->marks.high - object);
+}
+
 static void scan(struct reach *g, uint64_t object, const uint8_t *head, uint32_t readable)
 {
 	struct klasses *c = g->classes;
 	int64_t i = class_of(g, head, readable);
 	const struct class *k;
+	uint64_t length;
 
 	if (i < 0) {
+		reach_charge(g, BAD_BYTES);
 		g->bad++;
 		marks_clear(&g->marks, object);
 		return;
@@ -198,8 +220,11 @@ static void scan(struct reach *g, uint64_t object, const uint8_t *head, uint32_t
 	}
 	keep_class(g, (uint32_t)i);
 	k = &c->at.at[i];
+	length = k->kind == CLASS_INSTANCE ? 0 : array_length(g->vm, head);
+	if (!charge_object(g, object, k->size + (length << k->element_log2)))
+		return;
 	if (k->kind == CLASS_OBJECTS)
-		mark_part(g, object, head, readable, k->size, array_length(g->vm, head));
+		mark_part(g, object, head, readable, k->size, length);
 	for (uint32_t n = 0; n < k->oops_count; n++)
 		mark_part(g, object, head, readable, c->oops.at[k->oops_first + n].offset,
 			  c->oops.at[k->oops_first + n].count);
@@ -304,6 +329,8 @@ static int drain(struct reach *g)
 		err = err ?: copy_check(g->vm->copy);
 		if (g->marks.exhausted)
 			err = -ENOMEM;
+		if (g->exhausted)
+			err = -EFBIG;
 	}
 	return err;
 }
@@ -351,11 +378,12 @@ int reach_each(struct reach *g, int (*fn)(void *ctx, const struct reach_object *
 	uint64_t at = g->marks.low, checked = 0;
 	int err = 0;
 
+	g->left = g->most;
 	while (!err && (at = marks_next(&g->marks, at))) {
 		struct reach_object o;
 
 		if (object_get(g, at, &o))
-			err = fn(ctx, &o);
+			err = charge_object(g, at, o.bytes) ? fn(ctx, &o) : -EFBIG;
 		else
 			g->bad++;
 		if (!err && ++checked % BATCH == 0)

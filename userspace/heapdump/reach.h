@@ -27,6 +27,9 @@ struct reach {
 	struct pair_map
 		dormant; /* classes in the VM's archive that are not loaded: references to them are not followed */
 	bool overflow;	 /* an object was marked that had no room there */
+	uint64_t most;	 /* bytes of all objects: more cannot be, unless they overlap */
+	uint64_t left;	 /* of these, while all objects are gone through */
+	bool exhausted;	 /* there were more */
 	uint64_t bad;	 /* references that lead to no object */
 	struct reach_batch *batch;
 	uint8_t *window;
@@ -34,7 +37,7 @@ struct reach {
 	size_t window_bytes;
 };
 
-/* `bytes`: what the process has in memory. */
+/* `bytes`: what the process has in memory. -EFBIG from below: its objects take much more than that. */
 int reach_open(struct reach *g, const struct vm *vm, struct klasses *classes, uint64_t bytes);
 void reach_free(struct reach *g);
 
@@ -42,6 +45,9 @@ void reach_free(struct reach *g);
 void reach_mark(struct reach *g, uint64_t object);
 /* The same with what a class keeps: all classes of its loader. */
 void reach_mark_loader(struct reach *g, uint32_t loader);
+
+/* Takes bytes of what may be gone through. False: there are more than there can be, and everything ends with -EFBIG. */
+bool reach_charge(struct reach *g, uint64_t bytes);
 
 /* Marks all that can be reached from what is marked. 0 or a negative errno. */
 int reach_close_over(struct reach *g);

@@ -16,8 +16,8 @@
 #include <braid/walk.h>
 
 #define THREADS_MAX (1U << 20)
-#define FRAMES_MAX (16U << 20) /* of all threads */
-#define DEPTH_MAX 4096U	       /* of one */
+#define STEPS_MAX (4U << 20) /* of all walks, with the frames that they find: some seconds */
+#define DEPTH_MAX 4096U	     /* of one */
 #define SCOPES_MAX 256
 #define LINES_MAX 4096
 #define CALL_WRAPPER (-6) /* slot of the JavaCallWrapper in the call stub's frame (frame_x86.hpp), in words */
@@ -98,7 +98,8 @@ static void frame_add(struct stack_walk *s, uint64_t method, int32_t bci)
 				 .class = (uint32_t) class,
 				 .bci = native ? WRITER_BCI_NATIVE : bci};
 
-	if (class < 0 || w->frames.count >= FRAMES_MAX) {
+	w->steps++;
+	if (class < 0 || w->steps > STEPS_MAX) {
 		w->d->frames_lost++;
 		return;
 	}
@@ -172,6 +173,8 @@ static void walk(struct stack_walk *s)
 	if (!(l->flags & BRAID_LAYOUT_WALKABLE) || walk_anchor(&s->w, l))
 		return;
 	for (uint32_t i = 0; i < DEPTH_MAX && s->depth < DEPTH_MAX && !s->err; i++) {
+		if (s->writer->steps++ > STEPS_MAX)
+			return;
 		if (s->w.pc == l->call_stub_return) {
 			if (!below_call(s))
 				return;

@@ -38,9 +38,11 @@ struct writer {
 	struct reach reach;
 	struct records out;
 	struct pair_map names;		   /* symbols that are written */
+	uint64_t name_bytes;		   /* of them */
 	VEC(struct writer_thread) threads; /* the serial number is the index + 1 */
 	struct pair_map thread_of;	   /* Java's id to the same */
 	VEC(struct writer_frame) frames;
+	uint32_t steps;		  /* of all walks, with the frames that they found */
 	struct pair_map frame_of; /* id of a frame that is written */
 	VEC(uint64_t) frozen;	  /* objects that the frames in a chunk refer to, see chunks.h */
 	uint64_t object_array;	  /* the class Object[] */

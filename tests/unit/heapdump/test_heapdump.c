@@ -523,6 +523,93 @@ START_TEST(damaged_classes)
 }
 END_TEST
 
+/* What an instance is copied from and into has room for its own class's fields only. */
+START_TEST(classes_that_do_not_fit)
+{
+	build();
+	f->weak.helper = 24;		/* smaller than its superclass, whose fields are beyond its end */
+	f->loader.super = AT(&f->ints); /* an instance of an array */
+	ck_assert_int_eq(klasses_read(&f->classes, AT(&f->class)), 0);
+	ck_assert_int_ge(klasses_find(&f->classes, AT(&f->reference)), 0);
+	ck_assert_int_lt(klasses_find(&f->classes, AT(&f->weak)), 0);
+	ck_assert_int_ge(klasses_find(&f->classes, AT(&f->ints)), 0);
+	ck_assert_int_lt(klasses_find(&f->classes, AT(&f->loader)), 0);
+	demolish();
+}
+END_TEST
+
+/* Fields that are all at one place. */
+START_TEST(more_fields_than_room)
+{
+	const uint32_t count = 40000;
+	struct fake_fields *many;
+
+	build();
+	many = calloc(1, sizeof(*many) + count * 12UL);
+	for (uint32_t i = 0; i < count; i++)
+		memcpy(many->at + 6 * i, f->node_fields.at, 12);
+	many->length = (int32_t)(6 * count);
+	f->node.fields = f->weak.fields = AT(many);
+	f->node.java_fields = f->weak.java_fields = (uint16_t)count;
+	f->weak.super = AT(&f->node);
+	f->weak.helper = 48;
+	ck_assert_int_eq(klasses_read(&f->classes, AT(&f->class)), 0);
+	ck_assert_int_ge(klasses_find(&f->classes, AT(&f->node)), 0);
+	/* With those of its superclass, its values take more than 512 KiB. */
+	ck_assert_int_lt(klasses_find(&f->classes, AT(&f->weak)), 0);
+	ck_assert_uint_lt(f->classes.fields.count, 2 * count); /* what was refused takes no room */
+	free(many);
+	demolish();
+}
+END_TEST
+
+/* Classes that are refused again and again are not looked at for ever. */
+START_TEST(classes_that_take_time)
+{
+	uint64_t wasted;
+
+	build();
+	reach_begin();
+	f->reference_fields.at[4] = 0xfff0;
+	f->weak.fields = AT(&f->reference_fields);
+	f->classes.wasted = 0;
+	for (uint32_t i = 0; i < 100; i++)
+		ck_assert_int_lt(klasses_find(&f->classes, AT(f->heap) + 8 * (i + 1)), 0);
+	ck_assert_uint_ge(f->classes.wasted, 100);
+	f->classes.wasted = wasted = 1ULL << 40;
+	ck_assert_int_ge(klasses_find(&f->classes, AT(&f->node)), 0); /* it is known */
+	ck_assert_int_lt(klasses_find(&f->classes, AT(f->heap)), 0);
+	ck_assert_uint_eq(f->classes.wasted, wasted);
+	demolish();
+}
+END_TEST
+
+/* Each of a thousand arrays has all that follows it: together, they are much longer than the heap. */
+START_TEST(objects_that_overlap)
+{
+	size_t counts[3] = {0};
+	uint64_t first;
+
+	build();
+	first = AT(f->heap) + f->used;
+	f->used += 2000 * 32UL;
+	reach_begin();
+	f->reach.left = f->reach.most = 8 * HEAP_BYTES;
+	for (uint64_t i = 0; i < 1000; i++) {
+		uint64_t array = first + 64 * i;
+
+		*word(array, 8) = AT(&f->ints);
+		*(uint32_t *)(array + 16) = HEAP_BYTES / 4 - 65536;
+		reach_mark(&f->reach, array);
+	}
+	ck_assert_int_eq(reach_close_over(&f->reach), -EFBIG);
+	f->reach.exhausted = false;
+	ck_assert_int_eq(reach_each(&f->reach, count, counts), -EFBIG);
+	ck_assert_uint_lt(counts[2], 16);
+	demolish();
+}
+END_TEST
+
 START_TEST(marks)
 {
 	struct marks m;
@@ -559,6 +646,10 @@ Suite *test_heapdump(void)
 	tcase_add_test(c, damaged_frames);
 	tcase_add_test(c, damage);
 	tcase_add_test(c, damaged_classes);
+	tcase_add_test(c, classes_that_do_not_fit);
+	tcase_add_test(c, more_fields_than_room);
+	tcase_add_test(c, classes_that_take_time);
+	tcase_add_test(c, objects_that_overlap);
 	tcase_add_test(c, marks);
 	suite_add_tcase(s, c);
 	return s;
