@@ -251,6 +251,7 @@ on_each_version()
 start_record()
 {
 	alone_if_all "$@"
+	rm -f record.out record.err # an earlier recorder's words are not this one's
 	"$BUILD/braid" record "$@" >record.out 2>record.err &
 	RECORD_PID=$!
 }
@@ -269,11 +270,19 @@ wait_sampling()
 	wait_for "the first sample" samples_taken
 }
 
+# The recorder itself answers. Until it can, one that records the whole machine answers for its process.
+answers()
+{
+	braid ctl "$RECORD_PID" status >ctl.answer 2>/dev/null && finds "^recorder $RECORD_PID:" <ctl.answer
+}
+
 # samples [RECORDER]: the samples that the recorder (RECORD_PID) has received; empty when it does not answer.
 samples()
 {
 	braid ctl "${1:-$RECORD_PID}" status --json 2>/dev/null |
-		python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["samples"])' 2>/dev/null || true
+		python3 -c 'import json, sys
+answer = json.load(sys.stdin)[0]
+print(answer["samples"] if answer["recorder"] == int(sys.argv[1]) else "")' "${1:-$RECORD_PID}" 2>/dev/null || true
 }
 
 # wait_samples COUNT [RECORDER]: waits until the recorder has received COUNT more, however long this machine needs.
@@ -335,7 +344,7 @@ wait_events()
 # The agent of this very recording has connected: another recorder may have loaded its own.
 joined()
 {
-	braid ctl "$RECORD_PID" status 2>/dev/null | finds "JVM $1 .*connected"
+	answers && finds "JVM $1 .*connected" <ctl.answer
 }
 
 wait_joined()

@@ -4,10 +4,14 @@
 # takes: 6 s
 source "$(dirname "$0")/../lib.sh"
 
-status=0
-braid record -q --preset all -F 199 --kill -d 3 -o a.trace -- "$JAVA" -XX:+UseSerialGC -Xmx128m -cp "$CLASSES" \
-	Faults lock exceptions classes >out 2>record.err || status=$?
-[[ $status -ge 128 ]] || fail "record: $status, not the status of a killed program: $(cat record.err)"
+# The recording goes on for two seconds after all faults are there, however long that takes.
+start_record -q --preset all -F 199 --kill -o a.trace -- "$JAVA" -XX:+UseSerialGC -Xmx128m -cp "$CLASSES" \
+	Faults lock exceptions classes
+wait_for "the faults" says_or_gone record.out ready "$RECORD_PID"
+sleep 2
+kill -INT "$RECORD_PID"
+wait_end "$RECORD_PID" "the recording"
+[[ $STATUS -ge 128 ]] || fail "record: $STATUS, not the status of a killed program: $(cat record.err)"
 braid diagnose --json a.trace >found.json
 python3 - <<'PYTHON' || fail "findings: $(braid diagnose a.trace)"
 import json

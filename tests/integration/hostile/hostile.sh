@@ -27,6 +27,7 @@ start_hostile()
 	rm -f room/recorder
 	for mode in "$@"; do
 		ln -sf "$PWD/hostile" "$PWD/$mode"
+		rm -f "$mode.out"
 		(cd room && exec nice -n 19 setpriv --reuid=65534 --regid=65534 --clear-groups "$OLDPWD/$mode") \
 			>"$mode.out" 2>"$mode.err" &
 		PIDS_OF[$mode]=$!

@@ -30,7 +30,7 @@ log=(-Xlog:safepoint:safepoint.log -Xlog:jit+compilation=debug:compilation.log)
 for agent in with without; do
 	option=()
 	[[ $agent == with ]] || option=(--no-attach)
-	rm -f ./*.log in
+	rm -f ./*.log in out
 	mkfifo in
 	"$BUILD/braid" record "${option[@]}" -e safepoint,jit -o "$agent.trace" -- "$JAVA" "${log[@]}" -XX:+UseSerialGC -Xmx256m \
 		-cp "$CLASSES" Worker <in >out 2>record.err &

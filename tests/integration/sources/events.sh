@@ -36,7 +36,7 @@ recorded()
 	if [[ $1 == "$JAVA" ]]; then
 		wait_joined "$JAVA_PID"
 	else
-		wait_for "the recording" braid ctl "$RECORD_PID" status >answer
+		wait_for "the recording" answers
 	fi
 	end_program
 	end_record

@@ -61,7 +61,7 @@ for i in 1 2; do
 	fds[i]=$fd
 done
 start_record -q -e "$WRITE/pid==${pids[1]}/,sched:sched_process_exec" -p "${pids[1]},${pids[2]}" -o pid.trace
-wait_for "the recording" braid ctl "$RECORD_PID" status >answer
+wait_for "the recording" answers
 echo >&"${fds[1]}"
 echo >&"${fds[2]}"
 wait_end "${pids[1]}" "the first"

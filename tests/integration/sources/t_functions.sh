@@ -42,7 +42,7 @@ mkfifo in
 WAITS=$!
 exec {IN}>in
 start_record -q -e "uprobe:$HIT:hit_function" -p "$WAITS" -o pid.trace
-wait_for "the recording" braid ctl "$RECORD_PID" status >answer
+wait_for "the recording" answers
 ./hit 100
 echo >&"$IN"
 wait_end "$WAITS" "the program"

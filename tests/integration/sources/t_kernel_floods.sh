@@ -16,7 +16,7 @@ flooded()
 {
 	local flood_in
 
-	rm -f flood.in
+	rm -f flood.in flood.out
 	mkfifo flood.in
 	taskset -c 0 ./flood flood "$1" "$2" <flood.in >flood.out &
 	FLOOD=$!
@@ -35,11 +35,6 @@ flooded()
 	kill -CONT "$RECORD_PID"
 	end_record
 	count=$(sed -n 's/^count //p' flood.out)
-}
-
-answers()
-{
-	braid ctl "$RECORD_PID" status >answer 2>&1
 }
 
 # each KIND PYTHON: events of the flood and losses add up; the other program's events are as the expression says.

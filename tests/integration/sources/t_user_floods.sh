@@ -42,7 +42,7 @@ start_program users.trace.truth $(user 65533) ./kernel files "$PWD/d/data"
 wait_for "the floods" all_say ready
 pids=$(IFS=, && echo "${FLOODS[*]}")
 start_record -q -e 'syscall=0/call==getppid||comm==kernel/' -p "$pids,$JAVA_PID" -o users.trace
-wait_for "the recording" braid ctl "$RECORD_PID" status >answer
+wait_for "the recording" answers
 kill -STOP "$RECORD_PID"
 tell_all
 wait_for "the floods" all_say flooding

@@ -22,6 +22,7 @@ spans()
 	shift 3
 	rm -f out
 	# Where methods are inlined, an instruction can have the name of the one beside its own.
+	rm -f out
 	"$JDK/bin/java" -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Spans::* "$@" -cp "$JAR:." Spans "$kind" "$threads" 120 >out 2>err &
 	JAVA_PID=$!
 	wait_for "the threads" says_or_gone out ready "$JAVA_PID"

@@ -14,6 +14,7 @@ story()
 {
 	STORY=$1
 	shift
+	rm -f program.out
 	"$@" >program.out 2>program.err &
 	JAVA_PID=$!
 	wait_for "the start of $STORY" says_or_gone program.out ready "$JAVA_PID"

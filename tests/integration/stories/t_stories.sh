@@ -41,6 +41,7 @@ java_story ColdCache "$FILE"
 kill "$DROPPER"
 first "What was waited for" 'block .*/file in ColdCache.findRecord'
 
+rm -f program.out
 unshare -n -m sh -c 'ip link set lo up; echo "nameserver 127.0.0.1" >resolv.conf
 	mount --bind resolv.conf /etc/resolv.conf; python3 "$0" & exec "$@"' \
 	"$STORIES/dns.py" "$JAVA" -cp "$CLASSES" NameLookup >program.out 2>program.err &
