@@ -13,6 +13,7 @@
 #define TYPES_MAX 20000 /* the JDK has 300 */
 #define WORK_FREE 1000000U
 #define WORK_PER_BYTE 16U
+#define TEXT_PER_WORK 16U /* bytes of a text that take as long as a value */
 #define UNKNOWN UINT32_MAX
 
 enum { STRING_CHARS = 4, STRING_LATIN1 = 5 }; /* beside those that braid writes */
@@ -69,18 +70,28 @@ static size_t put_char(char *to, size_t room, uint64_t c)
 	return room < UTF8_UNIT_MAX ? 0 : utf8_put_unit(to, alone ? (uint16_t)c : '?');
 }
 
-static struct trace_str take_chars(struct jfr_at *p, bool latin1, char buffer[JFR_TEXT_MAX])
+/* A text may be referred to any number of times. */
+static void charge_text(struct jfr_chunk *c, struct jfr_at *p, uint64_t length)
+{
+	uint64_t work = length / TEXT_PER_WORK;
+
+	p->bad = p->bad || work > c->work;
+	c->work -= p->bad ? 0 : work;
+}
+
+static struct trace_str take_chars(struct jfr_chunk *c, struct jfr_at *p, bool latin1, char buffer[JFR_TEXT_MAX])
 {
 	uint64_t count = jfr_number(p);
 	size_t used = 0;
 
+	charge_text(c, p, count);
 	for (uint64_t i = 0; i < count && !p->bad; i++)
 		used += put_char(buffer + used, JFR_TEXT_MAX - used, latin1 ? take_byte(p) : jfr_number(p));
 	return (struct trace_str){buffer, (uint32_t)used};
 }
 
 /* Takes a string; *key is that of a constant. */
-static struct trace_str take_string(struct jfr_at *p, uint64_t *key, char buffer[JFR_TEXT_MAX])
+static struct trace_str take_string(struct jfr_chunk *c, struct jfr_at *p, uint64_t *key, char buffer[JFR_TEXT_MAX])
 {
 	uint64_t length;
 	const uint8_t *bytes;
@@ -96,11 +107,12 @@ static struct trace_str take_string(struct jfr_at *p, uint64_t *key, char buffer
 	case STRING_UTF8:
 		length = jfr_number(p);
 		bytes = take_bytes(p, length);
+		charge_text(c, p, length);
 		return (struct trace_str){(const char *)bytes, bytes ? (uint32_t)length : 0};
 	case STRING_CHARS:
-		return take_chars(p, false, buffer);
+		return take_chars(c, p, false, buffer);
 	case STRING_LATIN1:
-		return take_chars(p, true, buffer);
+		return take_chars(c, p, true, buffer);
 	default:
 		p->bad = true;
 		return (struct trace_str){0};
@@ -141,7 +153,7 @@ void jfr_skip(struct jfr_chunk *c, struct jfr_at *p, uint32_t type, unsigned dep
 		take_bytes(p, t->form == JFR_FLOAT ? sizeof(float) : sizeof(double));
 		break;
 	case JFR_TEXT:
-		take_string(p, &key, buffer);
+		take_string(c, p, &key, buffer);
 		break;
 	default:
 		for (size_t i = 0; i < t->count && !p->bad; i++)
@@ -225,7 +237,7 @@ struct trace_str jfr_text(struct jfr_chunk *c, const struct jfr_value *v, char b
 		uint64_t key;
 
 		if (t->form == JFR_TEXT) {
-			text = take_string(&p, &key, buffer);
+			text = take_string(c, &p, &key, buffer);
 			if (p.bad)
 				break;
 			if (!key)
@@ -381,7 +393,7 @@ static void take_texts(struct declarations *d)
 
 	for (uint64_t i = 0; i < count && !d->p.bad && !d->c->no_memory; i++) {
 		uint64_t key;
-		struct trace_str s = take_string(&d->p, &key, buffer);
+		struct trace_str s = take_string(d->c, &d->p, &key, buffer);
 		uint32_t id = strpool_add(&d->c->strings, s.str, s.str ? s.len : 0);
 
 		if (id == STRPOOL_FAILED || VEC_PUSH(&d->texts, id))

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <analyze/kinds.h>
+#include <analyze/state.h>
 #include <braid/event.h>
 
 #include "proto/pprof.pb-c.h"
@@ -17,6 +18,9 @@
 
 #define MEMORY_MAX (3ULL << 30) /* of the unpacked messages */
 #define TYPES_MAX 16U		/* values of a stack */
+/* A location of a stack takes a byte or two, and can have any number of lines. */
+#define FRAMES_FREE 65536U
+#define FRAMES_PER_BYTE 4U
 
 /* What becomes of one of the values that each stack has. */
 struct value_type {
@@ -331,7 +335,25 @@ static void put_facts(struct pprof *s)
 		snprintf(s->r->made_by, sizeof(s->r->made_by), "%s", text_at(s, s->p->comment[i]).str);
 }
 
-static int read_profile(struct pprof *s)
+static uint64_t frames_of_all(const struct pprof *s)
+{
+	uint64_t frames = 0;
+
+	for (size_t i = 0; i < s->p->n_sample; i++) {
+		const Pprof__Sample *sample = s->p->sample[i];
+		uint64_t of_one = 0;
+
+		for (size_t k = 0; k < sample->n_location_id && of_one < STACK_DEPTH_MAX; k++) {
+			uint32_t at = u64map_get(&s->location_of, sample->location_id[k]);
+
+			of_one += at ? s->p->location[at - 1]->n_line ?: 1 : 0;
+		}
+		frames += of_one < STACK_DEPTH_MAX ? of_one : STACK_DEPTH_MAX;
+	}
+	return frames;
+}
+
+static int read_profile(struct pprof *s, size_t bytes)
 {
 	int err;
 
@@ -341,6 +363,10 @@ static int read_profile(struct pprof *s)
 	if (s->p->n_sample_type > TYPES_MAX)
 		snprintf(s->r->left_out, sizeof(s->r->left_out), "all but the first %u types of values", TYPES_MAX);
 	err = make_frames(s);
+	if (!err && frames_of_all(s) > FRAMES_FREE + FRAMES_PER_BYTE * (uint64_t)bytes)
+		err = input_refuse(&s->r->in, -EBADMSG,
+				   "has stacks with more than %u frames for each of its bytes: it is refused",
+				   FRAMES_PER_BYTE);
 	for (size_t i = 0; i < s->p->n_sample && !err; i++) {
 		put_values(s, s->p->sample[i]);
 		err = s->r->b.err;
@@ -364,7 +390,7 @@ int pprof_read(struct reader *r)
 					   MEMORY_MAX >> 20);
 	}
 	free(bytes.at);
-	err = err ?: read_profile(&s);
+	err = err ?: read_profile(&s, bytes.count);
 	if (s.p)
 		pprof__profile__free_unpacked(s.p, &limited);
 	u64map_free(&s.location_of);

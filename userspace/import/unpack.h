@@ -6,7 +6,7 @@
 #include "input.h"
 
 #define UNPACK_MAX (1ULL << 30) /* bytes, packed or not */
-#define UNPACK_FREE (64U << 20) /* bytes that a file of any size may have */
+#define UNPACK_FREE (4U << 20)	/* bytes that a file of any size may have */
 #define UNPACK_RATIO 100U	/* of larger ones, bytes for each packed byte: profiles have 3 to 20 */
 
 /* Takes the rest of the file. `to` is the caller's to free. 0 or a negative errno, also with a reason. */
