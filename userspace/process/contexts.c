@@ -14,6 +14,9 @@
 
 #define AUXV_MAX 64 /* entries; Linux has 20 */
 
+/* Mappings of files with the context that are looked at in a process. An honest one has two or three. */
+#define FILES_MAX 16
+
 /* The address of the main program's headers; 0 when it cannot be read. */
 static uint64_t main_headers(pid_t pid)
 {
@@ -104,13 +107,15 @@ static void place_find(struct process *process)
 {
 	struct braid_context_place to = {0};
 	bool found = false;
+	int files = 0;
 
-	for (uint32_t i = 0; i < process->mappings.count; i++) {
+	for (uint32_t i = 0; i < process->mappings.count && files < FILES_MAX; i++) {
 		const struct process_mapping *m = &process->mappings.at[i];
 		const struct context_symbols *c = m->module->context;
 
 		if (!c)
 			continue;
+		files++;
 		if (!to.table && c->table)
 			to.table = m->bias + c->table;
 		found = found || place_of_module(&to, process->pid, c, m->bias);

@@ -6,6 +6,7 @@
 #include "processes.h"
 
 #include "proc/procfs.h"
+#include "util/search.h"
 
 #include <braid/trace.h>
 
@@ -59,7 +60,7 @@ bool process_is_there(const struct process *process)
 	return !process->ended_ns && procfs_lives(process->pid, process->start_ticks);
 }
 
-static struct process_mapping *insert(struct process *pr, uint32_t at)
+static struct process_mapping *insert(struct process *pr, size_t at)
 {
 	struct process_mapping *to;
 
@@ -72,16 +73,16 @@ static struct process_mapping *insert(struct process *pr, uint32_t at)
 
 /*
  * Remembers a mapping that ended at `until_ns`. Without memory, samples under way may get the names of the new mapping.
+ * Those that ended long ago do no harm, so half of all leave at once.
  */
 static void retire(struct process *pr, const struct process_mapping *m, uint64_t until_ns)
 {
-	uint32_t old = 0;
+	const struct process_mapping *past = pr->past.at;
+	size_t old = SEARCH(i, 0, pr->past.count, past[i].until_ns + PAST_NS < until_ns);
 
-	while (old < pr->past.count && pr->past.at[old].until_ns + PAST_NS < until_ns)
-		old++;
-	if (old == 0 && pr->past.count == PAST_MAX)
+	if (pr->past.count == PAST_MAX && old < PAST_MAX / 2)
 		old = PAST_MAX / 2;
-	if (old) {
+	if (old && old >= pr->past.count / 2) {
 		memmove(pr->past.at, pr->past.at + old, (pr->past.count - old) * sizeof(*pr->past.at));
 		pr->past.count -= old;
 	}
@@ -97,48 +98,55 @@ static bool means_the_same(const struct process_mapping *a, const struct process
 	return a->bias == b->bias || a->module->kind == TRACE_MODULE_ANON;
 }
 
+/* Remembers the mappings from `first` on that the new one covers in part. Returns the first one behind them. */
+static size_t retire_all(struct process *pr, size_t first, const struct process_mapping *by, bool *changed)
+{
+	for (; first < pr->mappings.count && pr->mappings.at[first].fact.start < by->fact.end; first++) {
+		if (means_the_same(&pr->mappings.at[first], by))
+			continue;
+		retire(pr, &pr->mappings.at[first], by->from_ns);
+		*changed = true;
+	}
+	return first;
+}
+
 /* Removes what the new mapping covers. The bias of a remaining tail stays valid. */
 static int cut_out(struct process *pr, const struct process_mapping *by, bool *changed)
 {
+	const struct process_mapping *all = pr->mappings.at;
 	uint64_t start = by->fact.start, end = by->fact.end;
+	size_t first = SEARCH(i, 0, pr->mappings.count, all[i].fact.end <= start);
+	size_t last = retire_all(pr, first, by, changed);
 
-	for (uint32_t i = 0; i < pr->mappings.count; i++) {
-		struct process_mapping *m = &pr->mappings.at[i], *tail;
+	if (first == last)
+		return 0;
+	if (all[first].fact.start < start && all[first].fact.end > end) { /* it becomes two */
+		struct process_mapping *twin = insert(pr, first);
 
-		if (m->fact.end <= start || m->fact.start >= end)
-			continue;
-		if (!means_the_same(m, by)) {
-			retire(pr, m, by->from_ns);
-			*changed = true;
-		}
-		if (m->fact.start < start && m->fact.end > end) {
-			tail = insert(pr, i + 1);
-			if (!tail)
-				return -ENOMEM;
-			m = &pr->mappings.at[i];
-			*tail = *m;
-			tail->fact.file_offset += end - m->fact.start;
-			tail->fact.start = end;
-			m->fact.end = start;
-		} else if (m->fact.start < start) {
-			m->fact.end = start;
-		} else if (m->fact.end > end) {
-			m->fact.file_offset += end - m->fact.start;
-			m->fact.start = end;
-		} else {
-			memmove(m, m + 1, (pr->mappings.count - i - 1) * sizeof(*m));
-			pr->mappings.count--;
-			i--;
-		}
+		if (!twin)
+			return -ENOMEM;
+		*twin = twin[1];
+		last = first + 2;
 	}
+	if (pr->mappings.at[first].fact.start < start)
+		pr->mappings.at[first++].fact.end = start;
+	if (first < last && pr->mappings.at[last - 1].fact.end > end) {
+		struct mapping_fact *tail = &pr->mappings.at[--last].fact;
+
+		tail->file_offset += end - tail->start;
+		tail->start = end;
+	}
+	memmove(pr->mappings.at + first, pr->mappings.at + last,
+		(pr->mappings.count - last) * sizeof(*pr->mappings.at));
+	pr->mappings.count -= last - first;
 	return 0;
 }
 
 int process_map(struct process *pr, const struct process_mapping *mapping, bool *changed)
 {
 	const struct process_mapping *same = process_mapping_now(pr, mapping->fact.start);
+	const struct process_mapping *all;
 	struct process_mapping *m;
-	uint32_t at = 0;
 
 	*changed = false;
 	if (mapping->fact.end <= mapping->fact.start)
@@ -148,9 +156,8 @@ int process_map(struct process *pr, const struct process_mapping *mapping, bool 
 		return 0;
 	if (cut_out(pr, mapping, changed))
 		return -ENOMEM;
-	while (at < pr->mappings.count && pr->mappings.at[at].fact.start < mapping->fact.start)
-		at++;
-	m = insert(pr, at);
+	all = pr->mappings.at;
+	m = insert(pr, SEARCH(i, 0, pr->mappings.count, all[i].fact.start < mapping->fact.start));
 	if (!m)
 		return -ENOMEM;
 	*m = *mapping;

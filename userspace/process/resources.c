@@ -21,6 +21,9 @@
 #define ATTRIBUTES 64		/* of a process; the others are counted */
 #define TEXT_MAX 512		/* bytes of a name or value; longer ones are cut */
 #define TICK_NS 50000000ULL	/* between two looks at which processes are due */
+/* Looking for the context takes as long as a process has mappings: a 64th of its time, and a tenth of a tick for all. */
+#define SCAN_PART 64
+#define SCANS_NS (TICK_NS / 10)
 
 /* Of a process; made when it is first looked at. */
 struct process_resource {
@@ -28,7 +31,8 @@ struct process_resource {
 	uint64_t published_ns;
 	uint64_t look_ns, wait_ns;
 	uint64_t scan_ns, read_ns; /* when the mapping was last looked for, and a payload read */
-	bool refused;		   /* what it publishes, and that was counted */
+	uint64_t scan_took_ns;
+	bool refused; /* what it publishes, and that was counted */
 	uint32_t keys[256];
 };
 
@@ -36,7 +40,8 @@ struct resources {
 	struct sink *sink;
 	struct names *names;
 	uint64_t tick_ns;
-	unsigned looks; /* left in this tick */
+	unsigned looks;	   /* left in this tick */
+	uint64_t scans_ns; /* that its scans have taken */
 	uint64_t now;
 	uint8_t payload[PROCESS_CONTEXT_MAX];
 	/* of the process whose payload is being read */
@@ -110,6 +115,23 @@ static uint64_t find_header(const struct process *process)
 	return address;
 }
 
+static bool may_scan(const struct resources *r, const struct process_resource *p)
+{
+	uint64_t pause_ns = SCAN_PART * p->scan_took_ns;
+
+	return r->scans_ns < SCANS_NS && now_ns() >= p->scan_ns + (pause_ns > LOOK_MIN_NS ? pause_ns : LOOK_MIN_NS);
+}
+
+static void scan(struct resources *r, const struct process *process)
+{
+	struct process_resource *p = process->resource;
+
+	p->scan_ns = now_ns();
+	p->header = find_header(process);
+	p->scan_took_ns = now_ns() - p->scan_ns;
+	r->scans_ns += p->scan_took_ns;
+}
+
 /* 0: `h` and the payload belong together. -EAGAIN: it is being changed. -E2BIG: it is too large. */
 static int read_whole(struct resources *r, const struct process *process, struct braid_process_context *h)
 {
@@ -145,10 +167,8 @@ static void read_context(struct resources *r, struct process *process)
 	struct braid_process_context h;
 	int err;
 
-	if (!p->header) {
-		p->scan_ns = now_ns();
-		p->header = find_header(process);
-	}
+	if (!p->header && may_scan(r, p))
+		scan(r, process);
 	if (!p->header)
 		return;
 	err = read_whole(r, process, &h);
@@ -185,7 +205,7 @@ static void look(void *ctx, struct process *process)
 	p = process->resource;
 	if (!p->look_ns)
 		p->look_ns = r->now + LOOK_MIN_NS;
-	if (r->now < p->look_ns)
+	if (r->now < p->look_ns || (!p->header && !may_scan(r, p)))
 		return;
 	r->looks--;
 	read_context(r, process);
@@ -204,20 +224,21 @@ void resources_tick(struct resources *r, struct processes *p)
 		return;
 	r->tick_ns = r->now + TICK_NS;
 	r->looks = LOOKS;
+	r->scans_ns = 0;
 	processes_each(p, look, r);
 }
 
 /* Whether to look again because a key is wanted. That costs a read of the header, unless there is more to do. */
-static bool may_look(const struct process_resource *p)
+static bool may_look(const struct resources *r, const struct process_resource *p)
 {
-	return now_ns() >= (p->header ? p->read_ns + READ_MIN_NS : p->scan_ns + LOOK_MIN_NS);
+	return p->header ? now_ns() >= p->read_ns + READ_MIN_NS : may_scan(r, p);
 }
 
 uint32_t resources_key(struct resources *r, struct process *process, uint8_t index)
 {
 	if (!has_state(process))
 		return 0;
-	if (!process->resource->keys[index] && !process->ended_ns && may_look(process->resource))
+	if (!process->resource->keys[index] && !process->ended_ns && may_look(r, process->resource))
 		read_context(r, process);
 	return process->resource->keys[index];
 }

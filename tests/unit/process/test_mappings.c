@@ -86,9 +86,45 @@ START_TEST(the_past_is_forgotten)
 {
 	for (uint64_t i = 1; i < 2000; i++)
 		map(0x1000, 0x2000, i % 2 ? &first : &other, 0x1000, i * 100000000ULL, 1, i > 1);
-	ck_assert_uint_le(pr.past.count, 60);
+	ck_assert_uint_le(pr.past.count, 110); /* those of five seconds, and as many again */
 	ck_assert_ptr_eq(at(0x1800, 1998 * 100000000ULL + 5), &other);
 	ck_assert_ptr_eq(at(0x1800, 1999 * 100000000ULL), &first);
+	reset();
+}
+END_TEST
+
+/* What takes a process a microsecond must not take the recorder a millisecond. */
+START_TEST(many_at_once)
+{
+	const uint32_t count = 65000;
+
+	for (int round = 0; round < 3; round++) {
+		for (uint64_t i = 0; i < count; i++)
+			map(0x100000 + i * 0x2000, 0x101000 + i * 0x2000, &first, i, 10, 1, false);
+		ck_assert_uint_eq(pr.mappings.count, count);
+		ck_assert_ptr_eq(at(0x100800, 20), &first);
+		ck_assert_ptr_eq(at(0x101800, 20), NULL);
+		map(0x100800, 0x100000 + count * 0x2000UL, &other, 0, 30, 1, true);
+		ck_assert_uint_eq(pr.mappings.count, 2);
+		ck_assert_uint_eq(pr.mappings.at[0].fact.end, 0x100800);
+		reset();
+	}
+}
+END_TEST
+
+/* The end of the one before, those between, and the beginning of the one behind. */
+START_TEST(several_are_covered)
+{
+	for (uint64_t i = 1; i < 6; i++)
+		map(i * 0x1000, (i + 1) * 0x1000, &first, i, 10, 1, false);
+	map(0x1800, 0x4800, &other, 0, 20, 1, true);
+	ck_assert_uint_eq(pr.mappings.count, 4);
+	ck_assert_uint_eq(pr.mappings.at[0].fact.end, 0x1800);
+	ck_assert_ptr_eq(pr.mappings.at[1].module, &other);
+	ck_assert_uint_eq(pr.mappings.at[2].fact.start, 0x4800);
+	ck_assert_uint_eq(pr.mappings.at[2].fact.file_offset, 0x800);
+	ck_assert_uint_eq(pr.mappings.at[2].bias, 4);
+	ck_assert_uint_eq(pr.past.count, 4);
 	reset();
 }
 END_TEST
@@ -102,6 +138,8 @@ Suite *test_mappings(void)
 	tcase_add_test(t, what_changes_nothing);
 	tcase_add_test(t, split);
 	tcase_add_test(t, the_past_is_forgotten);
+	tcase_add_test(t, many_at_once);
+	tcase_add_test(t, several_are_covered);
 	suite_add_tcase(s, t);
 	return s;
 }
