@@ -95,7 +95,15 @@ static int check_part(const char *part, size_t length, char *why, size_t size)
 	return REFUSE("'%s' is no regular expression: %s", text, said);
 }
 
-/* What libc takes linear time for, since it looks at every class of the JVM. */
+static bool is_repetition(char c)
+{
+	return c == '*' || c == '+' || c == '?';
+}
+
+/*
+ * What libc takes linear time for, since it looks at every class of the JVM. For a repetition of a repetition it also takes
+ * twice the memory.
+ */
 static int check_bounded(const char *text, size_t length, char *why, size_t size)
 {
 	unsigned depth = 0, deepest = 0;
@@ -104,6 +112,9 @@ static int check_bounded(const char *text, size_t length, char *why, size_t size
 		if (text[i] == '{' || (text[i] == '\\' && isdigit((unsigned char)text[i + 1])))
 			return REFUSE("'" PREFIX "%.*s': a regular expression here has no {} and no \\1", (int)length,
 				      text);
+		if (i + 1 < length && is_repetition(text[i]) && is_repetition(text[i + 1]))
+			return REFUSE("'" PREFIX "%.*s': a regular expression here has no two of *, + and ? in a row",
+				      (int)length, text);
 		depth += text[i] == '(';
 		depth -= depth && text[i] == ')';
 		deepest = depth > deepest ? depth : deepest;

@@ -155,6 +155,7 @@ static const struct {
 	{"method=/@/", "'method=/@/' lacks the annotation: /@(Get|Post)Mapping$/"},
 	{"method=/a#b(/", "'b(' is no regular expression: Unmatched ( or \\("},
 	{"method=/a{9}#b/", "'method=/a{9}#b/': a regular expression here has no {} and no \\1"},
+	{"method=/a*+#b/", "'method=/a*+#b/': a regular expression here has no two of *, + and ? in a row"},
 	{"method=/(a)\\1#b/", "'method=/(a)\\1#b/': a regular expression here has no {} and no \\1"},
 	{"method=/(((((a+)+)+)+)+)#b/", "'method=/(((((a+)+)+)+)+)#b/': groups are in one another at most 4 deep"},
 	{"method=@", "'method=@' lacks the annotation: @com.example.Timed, @*.GetMapping"},
