@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "thread_sets.h"
 
+#include "util/compare.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,7 @@
 #define SLICE_MAX 65536U /* bins; a bin has one node on average, or less */
 #define SLICE_MIN 1024U
 #define TABLE_MAX (1U << 30) /* ConcurrentHashMap.MAXIMUM_CAPACITY */
-#define NODES_MAX 262144U    /* of a slice */
+#define NODES_MAX 262144U    /* of a slice, and of all tables that list the sets */
 #define ROUNDS_MAX 4096U     /* nodes in a row; the hash codes of threads are random, so a bin has a few */
 #define SETS_MAX 65536U
 #define SETS_BINS_MAX (4 * SETS_MAX) /* of the table that lists them; no table is that empty */
@@ -189,12 +191,11 @@ static int nodes_follow(struct thread_sets *s, const struct java_moment *m, uint
 	struct java_read *reads = NULL;
 	uint8_t *bytes = NULL;
 	nodes more = {0};
-	size_t seen = 0;
 	int err = 0;
 
 	size = size > s->at.hash + 4U ? size : s->at.hash + 4U;
-	for (uint32_t round = 0; todo->count && !err && round < ROUNDS_MAX && seen < NODES_MAX; round++) {
-		seen += todo->count;
+	for (uint32_t round = 0; todo->count && !err && round < ROUNDS_MAX && todo->count <= s->nodes_left; round++) {
+		s->nodes_left -= (uint32_t)todo->count;
 		free(reads);
 		free(bytes);
 		reads = calloc(todo->count, sizeof(*reads));
@@ -261,6 +262,7 @@ static int list(struct thread_sets *s, const struct java_moment *m)
 	int err = 0;
 
 	s->sets.count = 0;
+	s->nodes_left = NODES_MAX;
 	s->damaged += !registry;
 	err = VEC_PUSH(&s->sets, java_heap_static(s->heap, s->klass.root, s->at.root));
 	s->damaged += s->klass.root && !err && !s->sets.at[0];
@@ -284,6 +286,12 @@ static void next_set(struct thread_sets *s)
 	s->bin = s->length = s->passes = 0;
 }
 
+static int compare_objects(const void *x, const void *y)
+{
+	return compare_u64(*(const uint64_t *)x, *(const uint64_t *)y);
+}
+
+/* Threads that were created together are close together, and so is what belongs to them. */
 int thread_sets_read(struct thread_sets *s, const struct java_moment *m, thread_objects *to)
 {
 	struct table t;
@@ -303,7 +311,9 @@ int thread_sets_read(struct thread_sets *s, const struct java_moment *m, thread_
 		s->length = t.length;
 		if (s->bin >= t.length)
 			continue;
+		s->nodes_left = NODES_MAX;
 		err = keys_read(s, m, &t, s->bin, to);
+		VEC_SORT(to, compare_objects);
 		return err ?: 1;
 	}
 	s->ended = true;

@@ -31,7 +31,8 @@ struct thread_sets {
 	/* The next slice. */
 	size_t set;
 	uint32_t bin, length, slice;
-	uint32_t passes; /* how often the set's table has changed its length */
+	uint32_t passes;     /* how often the set's table has changed its length */
+	uint32_t nodes_left; /* that may still be read */
 	uint64_t damaged;
 };
 
@@ -43,7 +44,7 @@ void thread_sets_close(struct thread_sets *s);
 bool thread_sets_untracked(const struct thread_sets *s);
 
 /*
- * Reads the next slice: appends the objects of its threads to *to. What it appends is true if the moment is still the
+ * Reads the next slice: puts the objects of its threads into *to, which is empty, in order. What it puts there is true if the moment is still the
  * same afterwards; then advance. 1, or 0 when there is no slice any more, or -ENOMEM.
  */
 int thread_sets_read(struct thread_sets *s, const struct java_moment *m, thread_objects *to);

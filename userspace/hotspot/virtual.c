@@ -4,7 +4,7 @@
 #include "thread_sets.h"
 #include "virtual_states.h"
 
-#include "util/compare.h"
+#include "util/clock.h"
 #include "util/pair_map.h"
 
 #include <errno.h>
@@ -23,6 +23,8 @@ struct virtuals {
 	struct thread_sets sets;
 	struct java_moment moment;
 	thread_objects objects;		/* of the present slice */
+	size_t next;			/* of these; 0: the slice is to be read */
+	int tries;			/* at these */
 	thread_objects again;		/* those of its threads that ran while they were read */
 	struct pair_map seen;		/* numbers of threads that were reported */
 	int32_t suspended;		/* a bit of the state */
@@ -517,15 +519,15 @@ static int report(struct virtuals *v, bool last, virtual_fn fn, void *ctx)
 	return 0;
 }
 
-/* Reads the threads of these objects. 0, -EAGAIN or -ENOMEM. */
-static int read_threads(struct virtuals *v, const thread_objects *objects, bool last, virtual_fn fn, void *ctx)
+/* Reads the threads of the objects, from the next one on. 0, 1 when the time has come, -EAGAIN or -ENOMEM. */
+static int read_threads(struct virtuals *v, uint64_t until_ns, virtual_fn fn, void *ctx)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < objects->count && !err && !v->too_many; i += GROUP) {
-		size_t left = objects->count - i;
+	while (v->next < v->objects.count && !err && !v->too_many) {
+		size_t left = v->objects.count - v->next;
 
-		read_objects(v, &objects->at[i], left < GROUP ? left : GROUP);
+		read_objects(v, &v->objects.at[v->next], left < GROUP ? left : GROUP);
 		read_tails(v);
 		read_chunks(v);
 		read_names(v);
@@ -535,7 +537,9 @@ static int read_threads(struct virtuals *v, const thread_objects *objects, bool 
 		read_monitors(v);
 		read_locked(v);
 		check_again(v);
-		err = is_same_moment(v) ? report(v, last, fn, ctx) : -EAGAIN;
+		err = is_same_moment(v) ? report(v, v->tries == TRIES, fn, ctx) : -EAGAIN;
+		v->next += GROUP;
+		err = err ?: now_ns() >= until_ns;
 	}
 	return err;
 }
@@ -551,35 +555,43 @@ static int end_slice(struct virtuals *v)
 	return 1;
 }
 
-static int compare_objects(const void *x, const void *y)
+/* 1: the objects of the next slice are there; 0: there is none. */
+static int begin_slice(struct virtuals *v)
 {
-	return compare_u64(*(const uint64_t *)x, *(const uint64_t *)y);
+	v->objects.count = v->again.count = v->next = 0;
+	v->tries = 0;
+	return thread_sets_read(&v->sets, &v->moment, &v->objects);
 }
 
-int virtuals_next(struct virtuals *v, virtual_fn fn, void *ctx)
+/* Threads that ran are read again after the others. */
+static void begin_again(struct virtuals *v)
 {
-	int err;
+	thread_objects moved = v->again;
 
-	v->objects.count = 0;
-	if (!java_heap_now(v->heap, &v->moment))
+	v->again = v->objects;
+	v->objects = moved;
+	v->again.count = v->next = 0;
+	v->tries++;
+}
+
+int virtuals_next(struct virtuals *v, uint64_t until_ns, virtual_fn fn, void *ctx)
+{
+	bool begun = v->next && is_same_moment(v);
+	int err = 1;
+
+	if (!begun && !java_heap_now(v->heap, &v->moment))
 		return -EAGAIN;
-	err = thread_sets_read(&v->sets, &v->moment, &v->objects);
-	if (err < 0)
+	if (!begun)
+		err = begin_slice(v);
+	if (err > 0)
+		err = read_threads(v, until_ns, fn, ctx);
+	while (!err && v->again.count && v->tries < TRIES) {
+		begin_again(v);
+		err = read_threads(v, until_ns, fn, ctx);
+	}
+	if (err > 0 || err == -ENOMEM)
 		return err;
-	if (err) {
-		/* Threads that were created together are close together, and so is what belongs to them. */
-		VEC_SORT(&v->objects, compare_objects);
-		v->again.count = 0;
-		err = read_threads(v, &v->objects, false, fn, ctx);
-	}
-	for (int i = 1; i <= TRIES && !err && v->again.count; i++) {
-		thread_objects moved = v->again;
-
-		v->again = v->objects;
-		v->objects = moved;
-		v->again.count = 0;
-		err = read_threads(v, &v->objects, i == TRIES, fn, ctx);
-	}
+	v->next = 0;
 	err = err ?: end_slice(v);
 	if (err == -EAGAIN)
 		thread_sets_retry(&v->sets);

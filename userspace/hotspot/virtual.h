@@ -55,10 +55,10 @@ int virtuals_new(struct virtuals **out, const struct java_heap *h);
 void virtuals_free(struct virtuals *v);
 
 /*
- * Reads some hundred threads. 1: there may be more; 0: that was all; -EAGAIN: a collector was at work, so it is to be called
- * again; -ENOMEM.
+ * Reads threads until the time has come, or more. 1: there may be more; 0: that was all; -EAGAIN: a collector was at work,
+ * so it is to be called again; -ENOMEM.
  */
-int virtuals_next(struct virtuals *v, virtual_fn fn, void *ctx);
+int virtuals_next(struct virtuals *v, uint64_t until_ns, virtual_fn fn, void *ctx);
 
 /* Of what was left out. */
 struct virtuals_left_out {

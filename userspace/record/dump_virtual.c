@@ -250,7 +250,7 @@ static bool look(struct dump_virtual *d, virtual_fn fn, uint64_t limit_ns)
 	int more = 1;
 
 	while (more && now - began < limit_ns && d->spent_ns + (now - began) < TIME_MAX_NS) {
-		more = virtuals_next(d->virtuals, fn, d);
+		more = virtuals_next(d->virtuals, began + limit_ns, fn, d);
 		if (more == -EAGAIN)
 			usleep(COLLECTOR_WAIT_US);
 		else if (more < 0)

@@ -161,8 +161,8 @@ static void on_thread(void *ctx, const struct virtual_thread *t)
 			frames_sum += t->chunks[i].frames[k];
 }
 
-/* Reads all threads; returns what was left out. */
-static uint64_t read_all(void)
+/* Reads all threads; returns what was left out. With no time, each call reads a group. */
+static uint64_t read_all_until(uint64_t until_ns)
 {
 	struct virtuals *v;
 	uint64_t left_out = 0;
@@ -171,7 +171,7 @@ static uint64_t read_all(void)
 	found = 0;
 	for (int calls = 0; !more || more == 1; calls++) {
 		ck_assert_int_lt(calls, CALLS_MAX);
-		more = virtuals_next(v, on_thread, NULL);
+		more = virtuals_next(v, until_ns, on_thread, NULL);
 		if (!more)
 			break;
 	}
@@ -179,6 +179,11 @@ static uint64_t read_all(void)
 		left_out = virtuals_left_out(v).unreadable;
 	virtuals_free(v);
 	return left_out;
+}
+
+static uint64_t read_all(void)
+{
+	return read_all_until(UINT64_MAX);
 }
 
 START_TEST(threads_and_frames)
@@ -200,6 +205,27 @@ START_TEST(threads_and_frames)
 	ck_assert_uint_eq(last.chunks[0].chunk, chunk);
 	ck_assert_uint_eq(last.chunks[0].bytes, 8 * (4 + 2));
 	ck_assert_uint_eq(last.chunks[1].chunk, deeper);
+}
+END_TEST
+
+/* However little time there is at once, each thread is found, and is found once. */
+START_TEST(little_time)
+{
+	const uint32_t count = 1000;
+	struct virtuals *v;
+	int calls = 0;
+
+	table = make_array(4096);
+	put(word(threads_set + SET_MAP) + MAP_TABLE, table);
+	for (uint32_t i = 0; i < count; i++)
+		put(bin_of(table, i), make_node((int32_t)i, make_thread(i + 1, 0), 0));
+	ck_assert_uint_eq(read_all_until(0), 0);
+	ck_assert_uint_eq(found, count);
+	ck_assert_int_eq(virtuals_new(&v, &heap), 0);
+	for (found = 0; virtuals_next(v, 0, on_thread, NULL); calls++)
+		ck_assert_uint_le(found, 256U * (uint32_t)(calls + 1));
+	ck_assert_int_gt(calls, (int)count / 256);
+	virtuals_free(v);
 }
 END_TEST
 
@@ -244,6 +270,28 @@ START_TEST(moves_without_end)
 	put(forward + NODE_TABLE, NOWHERE);
 	ck_assert_uint_gt(read_all(), 0);
 	ck_assert_uint_eq(found, 0);
+}
+END_TEST
+
+/* Nodes without a set, in the table that lists the sets: its slices are read at once, and bounded together. */
+START_TEST(lists_without_end)
+{
+	const uint32_t bins = 1U << 16;
+	uint64_t list = make_array(bins), node = make_node(-3, 0, 0);
+	const struct java_moment m = {0};
+	struct thread_sets s;
+	thread_objects none = {0};
+
+	put(node + NODE_NEXT, node);
+	put(word(registry + SET_MAP) + MAP_TABLE, list);
+	for (uint32_t i = 0; i < bins; i++)
+		put(bin_of(list, i), node);
+	ck_assert_int_eq(thread_sets_open(&s, &heap), 0);
+	s.slice = 1024;
+	ck_assert_int_eq(thread_sets_read(&s, &m, &none), 1);
+	ck_assert_uint_eq(none.count, 0);
+	ck_assert_uint_ge(s.damaged, 50);
+	thread_sets_close(&s);
 }
 END_TEST
 
@@ -392,7 +440,9 @@ Suite *test_virtual(void)
 
 	tcase_add_checked_fixture(t, setup, fake_teardown);
 	tcase_add_test(t, threads_and_frames);
+	tcase_add_test(t, little_time);
 	tcase_add_test(t, nodes_without_end);
+	tcase_add_test(t, lists_without_end);
 	tcase_add_test(t, moves_without_end);
 	tcase_add_test(t, large_tables);
 	tcase_add_test(t, chunks_without_end);
