@@ -26,9 +26,11 @@
 #define RUNNING_WAIT_NS 100000000ULL /* for a sample of each thread that runs */
 #define TIME_MAX_NS 10000000000ULL   /* for stacks; further threads have none */
 #define THREADS_MAX 100000U
-#define ALONE_NS 1000000000ULL /* of a tick, if the recording is a dump and nothing else */
-#define BESIDE_NS 20000000ULL  /* otherwise: samples and events wait meanwhile */
-#define PASSES 5	       /* to find a moment in which no owner of a lock runs */
+#define ALONE_NS 1000000000ULL	      /* of a tick, if the recording is a dump and nothing else */
+#define BESIDE_NS 20000000ULL	      /* otherwise: samples and events wait meanwhile */
+#define PASSES 5		      /* to find a moment in which no owner of a lock runs */
+#define OWNERS_ALONE_NS 5000000000ULL /* for what threads wait for */
+#define OWNERS_BESIDE_NS 500000000ULL
 
 struct entry {
 	struct process *process; /* NULL: it has ended, and is not part of the dump */
@@ -65,6 +67,7 @@ struct dump {
 	bool postponed; /* stacks, to the next tick */
 	uint64_t left_out;
 	uint64_t too_many;
+	uint64_t not_looked;	 /* threads, of which it is not known what they wait for */
 	struct process *process; /* of the waits, for one look after the other */
 	struct waits waits;
 	VEC(struct dump_virtual *) virtual;
@@ -244,6 +247,15 @@ static bool may_wait(const struct entry *e)
 	return !(e->flags & BRAID_DUMP_RUNS) && BRAID_OFFCPU_CLASS(e->flags) == BRAID_OFFCPU_FUTEX;
 }
 
+static void forget_wait(struct entry *e)
+{
+	e->flags &= ~(BRAID_DUMP_MONITOR | BRAID_DUMP_WAIT | BRAID_DUMP_PARK);
+	e->owner = e->class = 0;
+	e->owner_number = 0;
+	e->object = 0;
+	e->owned = false;
+}
+
 static void look(struct dump *d, struct entry *e)
 {
 	static const uint32_t flags[] = {[WAIT_FOR_MONITOR] = BRAID_DUMP_MONITOR,
@@ -251,11 +263,7 @@ static void look(struct dump *d, struct entry *e)
 					 [WAIT_FOR_BLOCKER] = BRAID_DUMP_PARK};
 	struct wait_object object;
 
-	e->flags &= ~(BRAID_DUMP_MONITOR | BRAID_DUMP_WAIT | BRAID_DUMP_PARK);
-	e->owner = e->class = 0;
-	e->owner_number = 0;
-	e->object = 0;
-	e->owned = false;
+	forget_wait(e);
 	if (!e->process || !e->java_thread || !waits_prepare(d, e->process))
 		return;
 	e->vm_state =
@@ -293,13 +301,18 @@ static bool has_stayed(struct entry *e)
  */
 static void find_owners(struct dump *d)
 {
+	uint64_t began = now_ns(), limit_ns = is_alone(d) ? OWNERS_ALONE_NS : OWNERS_BESIDE_NS;
 	bool settled = false;
 
-	for (int pass = 0; pass < PASSES && !settled; pass++) {
+	for (int pass = 0; pass < PASSES && !settled && now_ns() - began < limit_ns / 2; pass++) {
 		settled = true;
 		waits_again(&d->waits);
-		for (size_t i = 0; i < d->entries.count; i++)
-			look(d, &d->entries.at[i]);
+		for (size_t i = 0; i < d->entries.count; i++) {
+			bool late = !pass && now_ns() - began > limit_ns;
+
+			(late ? forget_wait(&d->entries.at[i]) : look(d, &d->entries.at[i]));
+			d->not_looked += late;
+		}
 		for (size_t i = 0; i < d->entries.count; i++) {
 			struct entry *e = &d->entries.at[i];
 
@@ -366,8 +379,18 @@ static void begin_virtual_of(void *ctx, struct process *p)
 	}
 }
 
+static int compare_processes(const void *x, const void *y)
+{
+	const struct entry *p = x, *q = y;
+	int c = compare_u64(p->process ? p->process->id : 0, q->process ? q->process->id : 0);
+
+	return c ? c : compare(x, y);
+}
+
+/* From now on threads are not looked for by tid, and what is prepared of a process is of all its threads. */
 static void begin_virtual(struct dump *d)
 {
+	VEC_SORT(&d->entries, compare_processes);
 	d->too_many += note_java_threads(d) != 0;
 	processes_each(d->session->processes, begin_virtual_of, d);
 }
@@ -414,6 +437,10 @@ static void say_missing(struct dump *d)
 	if (d->left_out)
 		sink_notice(sink, 0, BRAID_NOTICE_INFO, "%llu threads have no stack: reading them took too long",
 			    (unsigned long long)d->left_out);
+	if (d->not_looked)
+		sink_notice(sink, 0, BRAID_NOTICE_INFO,
+			    "what %llu threads wait for is missing: reading it took too long",
+			    (unsigned long long)d->not_looked);
 	if (d->waits.missed)
 		sink_notice(sink, 0, BRAID_NOTICE_INFO,
 			    "the owners of %llu monitors are missing: searching them took too long",
