@@ -26,7 +26,7 @@ static uint64_t first_number; /* of this recording */
 static uint32_t names[MALLOC_FUNCTIONS];
 static _Atomic pid_t process;				    /* a child has the slots, but not the ring */
 static uintptr_t generation;				    /* of the connection that `names` are for */
-static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER; /* only who looks at objects takes it */
+static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER; /* only who looks at objects takes it, for one pass */
 static uint64_t objects_seen;
 static uint64_t published_ns; /* for the helper thread: one time for all that is published at once */
 static uint32_t reported;     /* objects in the last notice */
@@ -90,11 +90,13 @@ static void look_at_new(void)
 	report(&r);
 }
 
-/* On any thread. If another one looks, what it misses is found by the next look. */
+/*
+ * On any thread. A thread that is about to call new code waits for another one that looks: that one may be changing the
+ * slots of this very code, and what the code allocates before would be missing without a word.
+ */
 static void look_at_objects(void)
 {
-	if (pthread_mutex_trylock(&looking))
-		return;
+	pthread_mutex_lock(&looking);
 	if (atomic_load(&on))
 		look_at_new();
 	pthread_mutex_unlock(&looking);
