@@ -16,11 +16,13 @@
 #define LOOK_MIN_NS 100000000ULL
 #define LOOK_MAX_NS 64000000000ULL
 #define LOOK_AGAIN_NS 1000000000ULL
-#define READ_MIN_NS 10000000ULL /* between two payloads that are read because a key is wanted */
-#define LOOKS 16		/* at a tick */
-#define ATTRIBUTES 64		/* of a process; the others are counted */
-#define TEXT_MAX 512		/* bytes of a name or value; longer ones are cut */
-#define TICK_NS 50000000ULL	/* between two looks at which processes are due */
+/* One payload in this time is read because a key is wanted, and as many at once: a program adds keys as it starts. */
+#define READ_NS 10000000ULL
+#define READS_AT_ONCE 8
+#define LOOKS 16	    /* at a tick */
+#define ATTRIBUTES 64	    /* of a process; the others are counted */
+#define TEXT_MAX 512	    /* bytes of a name or value; longer ones are cut */
+#define TICK_NS 50000000ULL /* between two looks at which processes are due */
 /* Looking for the context takes as long as a process has mappings: a 64th of its time, and a tenth of a tick for all. */
 #define SCAN_PART 64
 #define SCANS_NS (TICK_NS / 10)
@@ -30,9 +32,10 @@ struct process_resource {
 	uint64_t header; /* address; 0: not found */
 	uint64_t published_ns;
 	uint64_t look_ns, wait_ns;
-	uint64_t scan_ns, read_ns; /* when the mapping was last looked for, and a payload read */
+	uint64_t scan_ns; /* when the mapping was last looked for */
 	uint64_t scan_took_ns;
-	bool refused; /* what it publishes, and that was counted */
+	uint64_t paid_ns; /* until when its time for payloads is used */
+	bool refused;	  /* what it publishes, and that was counted */
 	uint32_t keys[256];
 };
 
@@ -165,6 +168,7 @@ static void read_context(struct resources *r, struct process *process)
 	const struct process_context_reader reader = {.attribute = on_attribute, .key = on_key, .ctx = r};
 	struct process_resource *p = process->resource;
 	struct braid_process_context h;
+	uint64_t now = now_ns();
 	int err;
 
 	if (!p->header && may_scan(r, p))
@@ -176,7 +180,7 @@ static void read_context(struct resources *r, struct process *process)
 		p->header = p->published_ns = 0;
 	} else if (!err || err == -E2BIG) {
 		p->published_ns = h.published_ns;
-		p->read_ns = now_ns();
+		p->paid_ns = (p->paid_ns > now ? p->paid_ns : now) + READ_NS;
 		r->process = process;
 		r->attributes = 0;
 		if (err || process_context_parse(r->payload, h.payload_bytes, &reader))
@@ -231,7 +235,7 @@ void resources_tick(struct resources *r, struct processes *p)
 /* Whether to look again because a key is wanted. That costs a read of the header, unless there is more to do. */
 static bool may_look(const struct resources *r, const struct process_resource *p)
 {
-	return p->header ? now_ns() >= p->read_ns + READ_MIN_NS : may_scan(r, p);
+	return p->header ? now_ns() + (READS_AT_ONCE - 1) * READ_NS >= p->paid_ns : may_scan(r, p);
 }
 
 uint32_t resources_key(struct resources *r, struct process *process, uint8_t index)
