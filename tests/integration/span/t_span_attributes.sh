@@ -62,13 +62,23 @@ JAR=$BUILD/braid-context.jar
 readelf -sW "$BUILD/libbraid-context.so" | awk '$8 == "otel_thread_ctx_v1" { at = $2 } $8 == "own" { own = $2 }
 	END { exit !(at == "0000000000000000" && own == "0000000000000008") }' || fail "the record is not beside the variable"
 "$JAVA_HOME/bin/javac" -cp "$JAR" -d . "$TEST_DIR/context/Routes.java"
+# wait_served COUNT: waits until the program has served so many requests more, however long each takes here
+wait_served()
+{
+	wait_for "$1 requests" more_served $(($(grep -c served out || true) + $1))
+}
+more_served()
+{
+	[[ $(grep -c served out) -ge $1 ]] || gone_or_zombie "$JAVA_PID"
+}
 # routes NAME JAVA [virtual]
 routes()
 {
 	start_program out "$2" -Xint -cp "$JAR:." Routes "${@:3}"
 	start_record -F 997 -o java.trace -p "$JAVA_PID"
 	wait_sampling
-	wait_samples 500
+	wait_joined "$JAVA_PID"
+	wait_served 30
 	stop_record
 	go_on
 	end_program

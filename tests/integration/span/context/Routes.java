@@ -3,7 +3,8 @@ import braid.context.BraidContext;
 
 /**
  * Routes: serves requests with attributes, which say which method serves each, until its input ends. The second attribute
- * comes in the middle of a request. With an argument, a virtual thread does so. Text that is too long is cut between two characters, and what has no room left out.
+ * comes in the middle of a request. With an argument, a virtual thread does so. Text that is too long is cut between two
+ * characters, and what has no room left out.
  */
 public class Routes
 {
@@ -37,7 +38,7 @@ public class Routes
 	{
 		boolean cart = number % 2 == 1;
 
-		try (BraidContext.Scope s = BraidContext.open(7, 7, number).with("http.route", "/none")) {
+		try (BraidContext.Scope s = BraidContext.open(7, 7, number).with("http.route", "/nowhere")) {
 			s.with("http.route", cart ? "/cart" : "/login");
 			if (cart)
 				serveCart();
@@ -59,8 +60,10 @@ public class Routes
 	static void requests()
 	{
 		try {
-			for (long number = 1; System.in.available() == 0; number++)
+			for (long number = 1; System.in.available() == 0; number++) {
 				serve(number);
+				System.out.println("served");
+			}
 		} catch (java.io.IOException e) {
 			throw new IllegalStateException(e);
 		}
