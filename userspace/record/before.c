@@ -11,15 +11,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define SLICE_NS 10000000ULL   /* of a tick: samples and events wait meanwhile */
-#define AGAIN_NS 2000000000ULL /* from one round to the next, for threads that were left to themselves */
+#define SLICE_NS 10000000ULL /* of a tick: samples and events wait meanwhile */
+/* From one round to the next, for threads that were left to themselves: longer each time, as some will ever be. */
+#define AGAIN_MIN_NS 2000000000ULL
+#define AGAIN_MAX_NS 64000000000ULL
 
 struct before {
 	struct session *session;
 	struct asleep_walk *walk;
 	VEC(struct braid_asleep) threads; /* of this round, the last ones first */
 	struct pair_map stacks;		  /* (tid, process): node, and span */
-	uint64_t again_ns;
+	uint64_t again_ns, pause_ns;
 	bool walking;
 	bool left; /* a thread in this round was left to itself */
 };
@@ -102,7 +104,10 @@ void before_tick(struct before *b)
 	if (!b->walking || b->threads.count)
 		return;
 	b->walking = false;
-	b->again_ns = now + AGAIN_NS;
+	b->pause_ns = b->pause_ns ? 2 * b->pause_ns : AGAIN_MIN_NS;
+	if (b->pause_ns > AGAIN_MAX_NS)
+		b->pause_ns = AGAIN_MAX_NS;
+	b->again_ns = now + b->pause_ns;
 	if (!b->left)
 		kernel_side_before_known(b->session->kernel);
 }

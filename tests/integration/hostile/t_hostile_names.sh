@@ -13,7 +13,8 @@ check e.trace \
 		or t["name"].startswith("line") or "code" in t["name"]) == 4' \
 	"stacks stay whole" 'weight(stacks) == i["samples"]["total"]'
 python3 "$LIB_DIR/page.py" flame.html e.trace.json 'img src=x onerror'
-for command in "report" "info" "script" "script --raw" "export --format collapsed --threads"; do
+for command in "report" "report --wall" "info" "script" "script --raw" "export --format collapsed --threads" "diagnose" "top" \
+	"query --named methods" "query --named threads --format tsv"; do
 	# shellcheck disable=SC2086 # words
 	braid $command e.trace >out
 	! LC_ALL=C grep -q $'[\x01-\x08\x0b-\x1f\x7f]' out || fail "$command prints control characters"
