@@ -543,11 +543,13 @@ START_TEST(more_fields_than_room)
 {
 	const uint32_t count = 40000;
 	struct fake_fields *many;
+	uint16_t *at;
 
 	build();
 	many = calloc(1, sizeof(*many) + count * 12UL);
+	at = many->at; /* it goes on behind the array of the type */
 	for (uint32_t i = 0; i < count; i++)
-		memcpy(many->at + 6 * i, f->node_fields.at, 12);
+		memcpy(at + 6 * i, f->node_fields.at, 12);
 	many->length = (int32_t)(6 * count);
 	f->node.fields = f->weak.fields = AT(many);
 	f->node.java_fields = f->weak.java_fields = (uint16_t)count;
