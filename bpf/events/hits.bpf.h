@@ -425,7 +425,7 @@ int on_function(struct pt_regs *ctx)
 	struct hit h = {.argument = {ctx->di, ctx->si, ctx->dx, ctx->cx, ctx->r8, ctx->r9},
 			.arguments = BRAID_HIT_ARGUMENTS};
 
-	probe_on_thread_stack(ctx);
+	probe_on_thread_stack(ctx, &no_programs);
 	return hit_find(&h, number) ? hit_in_user(ctx, &h, number) : 0;
 }
 
@@ -454,7 +454,7 @@ int on_call_timed(struct pt_regs *ctx)
 		.sp = ctx->sp, .tid = (__u32)bpf_get_current_pid_tgid(), .number = (__u32)bpf_get_attach_cookie(ctx)};
 	__u64 now = bpf_ktime_get_ns();
 
-	probe_on_thread_stack(ctx);
+	probe_on_thread_stack(ctx, &no_programs);
 	bpf_map_update_elem(&timed_calls, &call, &now, BPF_ANY);
 	return 0;
 }
@@ -485,7 +485,7 @@ int on_return(struct pt_regs *ctx)
 	struct braid_hit_count *c;
 	bool timed;
 
-	probe_on_thread_stack(ctx);
+	probe_on_thread_stack(ctx, &no_programs);
 	timed = return_take_elapsed(&h, ctx->sp, number);
 	if (!hit_find(&h, number))
 		return 0;
@@ -505,7 +505,7 @@ int on_usdt_hit(struct pt_regs *ctx)
 	__u32 number = (__u32)bpf_usdt_cookie(ctx);
 	struct hit h = {0};
 
-	probe_on_thread_stack(ctx);
+	probe_on_thread_stack(ctx, &no_programs);
 	if (!hit_find(&h, number))
 		return 0;
 	if (h.event->flags & BRAID_HIT_READS_ARGUMENTS) {

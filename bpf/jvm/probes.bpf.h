@@ -32,19 +32,22 @@ struct {
  * program can be preempted, and the next thread that hits the probe on the same CPU then writes to the same stack: the
  * kernel crashes at the pointers in it. A program with a tail call runs on the thread's stack. This one is never made.
  */
-struct {
+struct no_programs {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u32);
-} no_programs SEC(".maps");
+};
+struct no_programs no_programs SEC(".maps");
+/* Of programs that may have a link to several places: those in one map are to be alike. */
+struct no_programs no_multi_programs SEC(".maps");
 
 const volatile bool tail_calls = false;
 
-static __always_inline void probe_on_thread_stack(struct pt_regs *ctx)
+static __always_inline void probe_on_thread_stack(struct pt_regs *ctx, struct no_programs *of)
 {
 	if (tail_calls)
-		bpf_tail_call(ctx, &no_programs, 0);
+		bpf_tail_call(ctx, of, 0);
 }
 
 /* ---- safepoints: on the VM thread ---- */
@@ -226,7 +229,7 @@ int on_probe_stack(struct pt_regs *ctx)
 	struct braid_event_jvm_event *e;
 	struct sample *s;
 
-	probe_on_thread_stack(ctx);
+	probe_on_thread_stack(ctx, &no_multi_programs);
 	if (!p)
 		return 0;
 	/* Read before the walk, so that they belong to this safepoint. */
@@ -262,7 +265,7 @@ int on_probe(struct pt_regs *ctx)
 	__u32 probe = (__u32)bpf_get_attach_cookie(ctx);
 	struct braid_probed *p = probed_here();
 
-	probe_on_thread_stack(ctx);
+	probe_on_thread_stack(ctx, &no_multi_programs);
 	if (!p)
 		return 0;
 	switch (probe) {
@@ -325,7 +328,7 @@ int on_usdt(struct pt_regs *ctx)
 {
 	struct braid_probed *p = probed_here();
 
-	probe_on_thread_stack(ctx);
+	probe_on_thread_stack(ctx, &no_programs);
 	if (!p)
 		return 0;
 	switch (bpf_usdt_cookie(ctx)) {

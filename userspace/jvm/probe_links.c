@@ -4,6 +4,7 @@
 #include "braid.skel.h"
 #include "config/event_config.h"
 #include "kernel/probe_file.h"
+#include "kernel/uprobe_multi.h"
 #include "util/apart.h"
 
 #include <bpf/bpf.h>
@@ -11,6 +12,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
 	const char *what;
@@ -39,56 +41,59 @@ static const struct {
 	{                                                                                                              \
 		BRAID_PROBE_GC_PHASE_END, .symbol = "_ZN17ConcurrentGCTimer26register_gc_concurrent_endERK11" TICKS    \
 	}
+
+enum {
+	TIMES = 1, /* it needs SafepointTracing's data */
+	STACK = 2, /* its functions are set on the program that walks the stack */
+};
+
 static const struct probe_way {
 	enum probe_group group;
-	bool times; /* needs SafepointTracing's data */
+	unsigned how;
 	struct way_probe {
 		enum braid_probe probe;	   /* 0: none */
 		const char *symbol, *usdt; /* one of the two */
 		const char *provider;	   /* NULL: hotspot */
-		bool stack;		   /* set on the program that walks the stack */
 	} probes[WAY_PROBES];
 } ways[] = {
 	/* safepoint.cpp, runtimeService.cpp; 13 and later */
 	{PROBE_SAFEPOINTS,
-	 true,
+	 TIMES,
 	 {{BRAID_PROBE_SAFEPOINT_TIMED, .symbol = "_ZN14RuntimeService20record_safepoint_endEl"}}},
 	/* 8 to 12 */
 	{PROBE_SAFEPOINTS,
-	 false,
+	 0,
 	 {{BRAID_PROBE_SAFEPOINT_OBJECT, .symbol = "_ZN14RuntimeService22record_safepoint_beginEv"},
 	  {BRAID_PROBE_SAFEPOINT_REACHED, .symbol = "_ZN14RuntimeService29record_safepoint_synchronizedEv"},
 	  {BRAID_PROBE_SAFEPOINT_END, .symbol = "_ZN14RuntimeService20record_safepoint_endEv"}}},
 	{PROBE_SAFEPOINTS,
-	 false,
+	 0,
 	 {{BRAID_PROBE_SAFEPOINT_BEGIN, .provider = "hs_private", .usdt = "safepoint__begin"},
 	  {BRAID_PROBE_SAFEPOINT_NAME, .usdt = "vmops__begin"},
 	  {BRAID_PROBE_SAFEPOINT_END, .provider = "hs_private", .usdt = "safepoint__end"}}},
-	{PROBE_STOPS,
-	 false,
-	 {{BRAID_PROBE_SAFEPOINT_STOP, .symbol = "_ZN20SafepointSynchronize5blockEP10JavaThread", .stack = true}}},
+	{PROBE_STOPS, STACK, {{BRAID_PROBE_SAFEPOINT_STOP, .symbol = "_ZN20SafepointSynchronize5blockEP10JavaThread"}}},
 	/* compileBroker.cpp */
 	{PROBE_COMPILATIONS,
-	 false,
+	 0,
 	 {{BRAID_PROBE_COMPILE_END, .usdt = "method__compile__end"},
 	  {BRAID_PROBE_COMPILE_TASK, .symbol = "_ZN13CompileBroker25invoke_compiler_on_methodEP11CompileTask"}}},
 	{PROBE_COMPILATIONS,
-	 false,
+	 0,
 	 {{BRAID_PROBE_COMPILE_POST,
 	   .symbol = "_ZN13CompileBroker12post_compileEP14CompilerThreadP11CompileTaskbP5ciEnviPKc"},
 	  {BRAID_PROBE_COMPILE_TASK, .symbol = "_ZN13CompileBroker25invoke_compiler_on_methodEP11CompileTask"}}},
 	{PROBE_COMPILATIONS,
-	 false,
+	 0,
 	 {{BRAID_PROBE_COMPILE_END, .usdt = "method__compile__end"},
 	  {BRAID_PROBE_COMPILE_BEGIN, .usdt = "method__compile__begin"}}},
 	/* deoptimization.cpp */
 	{PROBE_DEOPTIMISATIONS,
-	 false,
-	 {{BRAID_PROBE_TRAP, .symbol = "_ZN14Deoptimization13uncommon_trapEP10JavaThreadii", .stack = true},
-	  {BRAID_PROBE_UNPACK, .symbol = "_ZN14Deoptimization17fetch_unroll_infoEP10JavaThreadi", .stack = true}}},
+	 STACK,
+	 {{BRAID_PROBE_TRAP, .symbol = "_ZN14Deoptimization13uncommon_trapEP10JavaThreadii"},
+	  {BRAID_PROBE_UNPACK, .symbol = "_ZN14Deoptimization17fetch_unroll_infoEP10JavaThreadi"}}},
 	/* gcTrace.cpp, gcTimer.cpp; up to 11, then later */
 	{PROBE_COLLECTIONS,
-	 false,
+	 0,
 	 {COLLECTION_PROBES,
 	  {BRAID_PROBE_GC_PAUSE, .symbol = "_ZN17ConcurrentGCTimer23register_gc_pause_startEPKcRK11" TICKS},
 	  {BRAID_PROBE_GC_PAUSE_END, .symbol = "_ZN17ConcurrentGCTimer21register_gc_pause_endERK11" TICKS},
@@ -96,7 +101,7 @@ static const struct probe_way {
 	  {BRAID_PROBE_GC_PAUSE, .symbol = "_ZN7GCTimer23register_gc_phase_startEPKcRK11" TICKS},
 	  {BRAID_PROBE_GC_PAUSE_END, .symbol = "_ZN7GCTimer21register_gc_phase_endERK11" TICKS}}},
 	{PROBE_COLLECTIONS,
-	 false,
+	 0,
 	 {COLLECTION_PROBES,
 	  {BRAID_PROBE_GC_PAUSE, .symbol = "_ZN7GCTimer23register_gc_pause_startEPKcRK11" TICKS},
 	  {BRAID_PROBE_GC_PAUSE_END, .symbol = "_ZN7GCTimer21register_gc_pause_endERK11" TICKS}}},
@@ -109,6 +114,9 @@ static void group_destroy(struct probe_links *l, enum probe_group group)
 		bpf_link__destroy(l->at[group][i]);
 		l->at[group][i] = NULL;
 	}
+	if (l->functions[group].set)
+		close(l->functions[group].fd);
+	l->functions[group].set = false;
 }
 
 /*
@@ -131,6 +139,47 @@ static size_t function_of(const struct probe_way *way, int probe)
 	return (size_t)(way - ways) * WAY_PROBES + (size_t)probe;
 }
 
+struct file_path {
+	char text[32];
+};
+
+/* Independent of the file's mount namespace. */
+static struct file_path path_of(const struct libjvm *l)
+{
+	struct file_path path;
+
+	snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", l->fd);
+	return path;
+}
+
+static const struct bpf_program *program_of(const struct braid_bpf *b, const struct probe_way *way)
+{
+	return way->how & STACK ? b->progs.on_probe_stack : b->progs.on_probe;
+}
+
+/* All functions of the way by one link. 0, or a negative errno. */
+static int attach_functions(const struct braid_bpf *b, const struct libjvm *l, const struct probe_way *way, pid_t pid,
+			    struct probe_links *to)
+{
+	uint64_t offsets[WAY_PROBES], cookies[WAY_PROBES];
+	uint32_t count = 0;
+	int fd;
+
+	for (int i = 0; i < WAY_PROBES; i++)
+		if (way->probes[i].symbol) {
+			offsets[count] = l->functions[function_of(way, i)];
+			cookies[count++] = way->probes[i].probe;
+		}
+	if (!count)
+		return 0;
+	fd = uprobe_multi_attach(program_of(b, way), pid, path_of(l).text, offsets, cookies, count);
+	if (fd < 0)
+		return fd;
+	to->functions[way->group].set = true;
+	to->functions[way->group].fd = fd;
+	return 0;
+}
+
 /* 0, or a negative errno; -ENOENT: there is no such place. */
 static int attach(const struct braid_bpf *b, const struct libjvm *l, const struct probe_way *way, int probe, pid_t pid,
 		  struct bpf_link **out)
@@ -139,14 +188,13 @@ static int attach(const struct braid_bpf *b, const struct libjvm *l, const struc
 	LIBBPF_OPTS(bpf_uprobe_opts, uprobe, .bpf_cookie = w->probe);
 	LIBBPF_OPTS(bpf_usdt_opts, usdt, .usdt_cookie = w->probe);
 	const char *provider = w->provider ?: "hotspot";
-	char path[32];
+	const struct file_path path = path_of(l);
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", l->fd); /* independent of the file's mount namespace */
 	if (w->symbol)
-		*out = bpf_program__attach_uprobe_opts(w->stack ? b->progs.on_probe_stack : b->progs.on_probe, pid,
-						       path, l->functions[function_of(way, probe)], &uprobe);
+		*out = bpf_program__attach_uprobe_opts(program_of(b, way), pid, path.text,
+						       l->functions[function_of(way, probe)], &uprobe);
 	else if (probe_file_usdt(l->fd, provider, w->usdt))
-		*out = bpf_program__attach_usdt(b->progs.on_usdt, pid, path, provider, w->usdt, &usdt);
+		*out = bpf_program__attach_usdt(b->progs.on_usdt, pid, path.text, provider, w->usdt, &usdt);
 	else
 		return -ENOENT;
 	return *out ? 0 : -errno;
@@ -158,18 +206,26 @@ static bool possible(const struct libjvm *l, const struct probe_way *way)
 	for (int i = 0; i < WAY_PROBES; i++)
 		if (way->probes[i].symbol && !l->functions[function_of(way, i)])
 			return false;
-	return !way->times ||
+	return !(way->how & TIMES) ||
 	       (l->at[SAFEPOINT_TYPE] && l->at[SAFEPOINT_BEGIN] && l->at[SAFEPOINT_REACHED] && l->at[SAFEPOINT_END]);
+}
+
+static bool is_ending(const atomic_bool *stop)
+{
+	return atomic_load(stop) || apart_orphaned();
 }
 
 static int way_attach(const struct braid_bpf *b, const struct libjvm *l, const struct probe_way *way, pid_t pid,
 		      struct probe_links *to, const atomic_bool *stop)
 {
+	bool multi = uprobe_multi_is(program_of(b, way));
 	int err = possible(l, way) ? 0 : -ENOENT;
 
+	if (multi && !err)
+		err = is_ending(stop) ? -ECANCELED : attach_functions(b, l, way, pid, to);
 	for (int i = 0; i < WAY_PROBES && way->probes[i].probe && !err; i++)
-		err = atomic_load(stop) || apart_orphaned() ? -ECANCELED
-							    : attach(b, l, way, i, pid, &to->at[way->group][i]);
+		if (!multi || !way->probes[i].symbol)
+			err = is_ending(stop) ? -ECANCELED : attach(b, l, way, i, pid, &to->at[way->group][i]);
 	if (err)
 		group_destroy(to, way->group);
 	else
@@ -190,14 +246,12 @@ static int attach_named(const struct braid_bpf *b, const struct libjvm *l, const
 			uint32_t number, pid_t pid, struct bpf_link **out)
 {
 	LIBBPF_OPTS(bpf_usdt_opts, usdt, .usdt_cookie = number);
-	char path[32];
 
 	if (!spec->in_jvms)
 		return 0;
 	if (!probe_file_usdt(l->fd, spec->group, spec->name))
 		return -ENOENT;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", l->fd);
-	*out = bpf_program__attach_usdt(b->progs.on_usdt_hit, pid, path, spec->group, spec->name, &usdt);
+	*out = bpf_program__attach_usdt(b->progs.on_usdt_hit, pid, path_of(l).text, spec->group, spec->name, &usdt);
 	return *out ? 0 : -errno;
 }
 
@@ -212,9 +266,7 @@ int probe_links_attach(struct probe_links *to, const struct braid_bpf *b, const 
 			err = way_attach(b, l, &ways[i], pid, to, stop);
 	for (uint32_t i = 0; i < o->probe_count && (!err || err == -ENOENT); i++)
 		if (!to->named[i])
-			err = atomic_load(stop) || apart_orphaned()
-				      ? -ECANCELED
-				      : attach_named(b, l, &o->probes[i], i, pid, &to->named[i]);
+			err = is_ending(stop) ? -ECANCELED : attach_named(b, l, &o->probes[i], i, pid, &to->named[i]);
 	return err;
 }
 

@@ -27,6 +27,11 @@ enum probe_group {
 
 struct probe_links {
 	struct bpf_link *at[PROBE_GROUPS][WAY_PROBES];
+	/* Where the kernel can, one link for all functions of a group instead. */
+	struct {
+		bool set;
+		int fd;
+	} functions[PROBE_GROUPS];
 	const struct probe_way *way[PROBE_GROUPS]; /* NULL: nothing of this group is reported */
 	struct bpf_link *named[BRAID_HITS];	   /* of hit events in JVMs */
 };

@@ -5,6 +5,7 @@
 #include "hits.h"
 #include "kernel_programs.h"
 #include "map_sizes.h"
+#include "uprobe_multi.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/quiet_thread.h"
@@ -435,6 +436,10 @@ int programs_load_probes(struct programs *p)
 		return 0;
 	err = open_later(p, &b);
 	err = err ?: offcpu_size(b, false);
+	if (!err) {
+		uprobe_multi_prepare(b->progs.on_probe);
+		uprobe_multi_prepare(b->progs.on_probe_stack);
+	}
 	err = err ?: bpf_program__set_autoload(b->progs.on_probe, types & TYPES_ANY_PROBES);
 	err = err ?: bpf_program__set_autoload(b->progs.on_usdt, types & TYPES_PROBES);
 	err = err ?: bpf_program__set_autoload(b->progs.on_probe_stack, types & TYPES_PROBES);
