@@ -104,6 +104,7 @@ class Check:
         self.header, self.helps, self.root = header, Helps(braid), root
         self.tables = tables(root + "/docs/jvmti-coverage.md")
         self.used = used_by_agent(root, header)
+        self.files = {os.path.relpath(f, root): code(f) for f in glob.glob(root + "/agent/**/*.c", recursive=True)}
         self.errors = []
 
     def wrong(self, text):
@@ -166,7 +167,7 @@ class Check:
         text = open(self.root + "/docs/jvmti-coverage.md", encoding="utf-8").read()
         said = re.search(r"mutexes are in (.*?)\.\s[A-Z]", text, re.S)
         named = set(re.findall(r"`(\w+\.c)`", said[1])) if said else set()
-        files = {os.path.basename(f): code(f) for f in glob.glob(self.root + "/agent/**/*.c", recursive=True)}
+        files = {os.path.basename(f): c for f, c in self.files.items()}
         locking = {f for f, c in files.items() if "pthread_mutex_lock" in c}
         if named != locking:
             self.wrong(f"mutexes: {' '.join(sorted(named ^ locking))}: {'named' if named - locking else 'not named'}")
@@ -176,6 +177,18 @@ class Check:
             found = re.findall(r"\b(?:pthread_\w+|malloc|calloc|realloc|strdup|free)\b", files[f])
             if found:
                 self.wrong(f"{f} runs in pauses and uses {found[0]}")
+
+    def options(self):
+        """The functions that an event type's own sources call are with that type, unless every recording calls them."""
+        rows = {r["Function"].strip("`"): r for r in self.tables["Functions"][1]}
+        for path, text in sorted(self.files.items()):
+            kinds = re.findall(r"\.types = ([^,]*),", text)
+            words = {w.lower().replace("_", "-") for k in kinds for w in re.findall(r"[A-Z_]{2,}", k)} - {"braid-event-type"}
+            own = [t for p, t in self.files.items() if p == path or
+                   os.path.dirname(p) == os.path.dirname(path) and os.path.basename(os.path.dirname(p)) != "events"]
+            for name in sorted({f for t in own for f in re.findall(r"->\s*(\w+)\b", t) if words and f in rows}):
+                if not words & set(re.findall(r"[\w-]+", rows[name]["With"])) and "`record`" not in rows[name]["With"]:
+                    self.wrong(f"{name}: {path} uses it for {' and '.join(sorted(words))}")
 
     def memory(self):
         """Memory that does not come from Allocate comes from the functions that the page names."""
@@ -220,6 +233,7 @@ class Check:
         self.categories()
         self.locks()
         self.memory()
+        self.options()
         self.matrix()
         return self.errors
 
