@@ -85,6 +85,7 @@ sleep 0.3
 kill -0 "$RECORD_PID" || fail "SIGHUP or SIGPIPE has ended it"
 kill "$CHILD"
 wait_end "$RECORD_PID" "the recording"
+check nohup.trace "the trace after signals that were ignored" 'r["file"]["ended"]'
 
 # Times without a unit are seconds, except where they would be ambiguous.
 usage()

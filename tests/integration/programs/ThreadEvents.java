@@ -77,7 +77,7 @@ public class ThreadEvents {
         }
         quick(Integer.parseInt(args[0]));
         workers();
-        stays.setName("was stays");
+        stays.setName("was stays: longer than the kernel can say");
         System.out.println("end");
         System.out.flush();
         if (args.length > 1) {

@@ -506,6 +506,28 @@ START_TEST(full_disk_is_an_error)
 }
 END_TEST
 
+/* One recursion of 10,000 frames, hit at each of its depths: a trace of some kilobytes, whose lines are a gigabyte. */
+START_TEST(a_large_export_is_announced)
+{
+	struct trace_writer *w = begin_trace();
+	enum { DEPTH = 10000, FIRST = 100 };
+
+	for (uint32_t i = 0; i < DEPTH; i++) {
+		const struct trace_rec node = REC(TRACE_NODE, node, FIRST + i, i ? FIRST + i - 1 : 0, 3);
+		const struct trace_rec sample = SAMPLE(60, 1, 0, FIRST + i);
+
+		ck_assert_int_eq(trace_writer_put(w, &node), 0);
+		ck_assert_int_eq(trace_writer_put(w, &sample), 0);
+	}
+	ck_assert_int_eq(trace_writer_close(w), 0);
+	free(output_of(cmd_export, 1, (const char *const[]){"braid x", "-o", "/dev/full", trace_path, NULL}));
+	ck_assert_msg(strstr(error_text, "writing ") && strstr(error_text, " GiB, ") && strstr(error_text, "--top N"),
+		      "%s", error_text);
+	free(RUN(cmd_export, "-o", "/dev/null", "--top", "5", trace_path));
+	ck_assert_str_eq(error_text, "");
+}
+END_TEST
+
 START_TEST(top_limits)
 {
 	char *text = RUN(cmd_export, "--format", "collapsed", "--top", "2", trace_path);
@@ -542,6 +564,7 @@ Suite *test_commands(void)
 	tcase_add_test(files, slow_spans_are_explained);
 	tcase_add_test(files, commands_refuse);
 	tcase_add_loop_test(files, full_disk_is_an_error, 0, 4);
+	tcase_add_test(files, a_large_export_is_announced);
 	tcase_add_test(files, top_limits);
 	suite_add_tcase(s, files);
 	/* without the fixture, whose end exit() would skip */
