@@ -3,9 +3,11 @@
 
 #include "attach/attach.h"
 #include "process/processes.h"
+#include "util/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <utlist.h>
 
 struct refusal {
@@ -34,6 +36,7 @@ static void keep(struct refusals *r, const struct process *p, const char *why)
 {
 	struct share *share = p->account.share;
 	struct refusal *one = share && !share_has(share, POOL_REFUSALS, 0, 1) ? NULL : calloc(1, sizeof(*one));
+	char text[sizeof(one->text)];
 
 	if (!one)
 		return;
@@ -41,7 +44,8 @@ static void keep(struct refusals *r, const struct process *p, const char *why)
 	one->share = share;
 	if (share)
 		share_add(share, POOL_REFUSALS, 1);
-	snprintf(one->text, sizeof(one->text), "JVM %d (%s) has no agent: %s", p->pid, p->comm, why);
+	snprintf(text, sizeof(text), "JVM %d (%s) has no agent: %s", p->pid, p->comm, why);
+	utf8_printable(one->text, sizeof(one->text), text, strlen(text));
 	LL_APPEND(r->list, one);
 }
 

@@ -11,6 +11,7 @@
 #include "process/processes.h"
 #include "sink/names.h"
 #include "util/log.h"
+#include "util/utf8.h"
 
 #include <braid/jvm_event.h>
 #include <braid/ring.h>
@@ -155,7 +156,7 @@ static void answer_jvm(void *ctx, struct process *p)
 		if (!c->lenient && j.refused & c->named)
 			c->failed++;
 	}
-	snprintf(j.name, sizeof(j.name), "%s", p->comm);
+	utf8_printable(j.name, sizeof(j.name), p->comm, strlen(p->comm));
 	answer(c, &j, sizeof(j));
 }
 

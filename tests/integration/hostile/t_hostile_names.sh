@@ -26,3 +26,17 @@ braid export --format collapsed --threads e.trace >out
 braid script e.trace >script.txt
 ! grep -vE '^$|^'$'\t'' *[0-9a-f]+ .* \(.*\)$|^[^[:space:]]+ [0-9]+/[0-9]+ \[[0-9]+\] -?[0-9]+\.[0-9]+:' script.txt ||
 	fail "a script line is broken"
+
+# A process's own name on the terminal of who asks and who records. Without the agent, the summary names the JVM.
+evil=$'ev\e]0;evil\a'
+ln -s "$JAVA" "$evil"
+# The prefix is the java command itself, and -Dx stands for nothing.
+PREFIX="$PWD/$evil" JAVA=-Dx start_worker evil -XX:+DisableAttachMechanism
+start_record -F 99 -o n.trace -p "$JAVA_PID"
+wait_sampling
+wait_for "an answer of the recorder" answers
+stop_record
+end_worker evil "$JAVA_PID"
+grep -q "JVM $JAVA_PID (ev" ctl.answer || fail "no word about the JVM: $(cat -v ctl.answer)"
+grep -q "JVM $JAVA_PID (ev.*) has no agent" record.err || fail "no word about the JVM: $(cat -v record.err)"
+! LC_ALL=C grep -q $'[\x01-\x08\x0b-\x1f\x7f]' ctl.answer record.err || fail "control characters on the terminal"
