@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Bursts find room: a program's first samples while the recorder gets no CPU, and allocations that are enabled later.
 # takes: 15 s
+# alone: a recorder that gets no CPU would lose what other programs map
 source "$(dirname "$0")/../lib.sh"
 
 "${CC:-gcc}" -std=gnu11 -O1 -fno-optimize-sibling-calls -fno-inline "$LIB_DIR/native/edges.c" -o program -pthread
