@@ -38,7 +38,7 @@ static const struct {
 	{"caughtIn", ROLE_DETAIL},     {"heapUsed", ROLE_VALUE},
 	{"timeout", ROLE_VALUE},       {"pid", ROLE_PID},
 	{"timedOut", ROLE_TIMED_OUT},  {"javaArguments", ROLE_TEXT},
-	{"event", ROLE_NAME},
+	{"event", ROLE_NAME},	       {"size", ROLE_SIZE},
 };
 
 /* ---- times ---- */
@@ -143,6 +143,16 @@ static void take_allocation(struct jfr_file *f, const struct jfr_event *e)
 	to.name = class_name(f, e);
 	to.value = number_of(e, ROLE_SIZE, 0);
 	to.weight = number_of(e, ROLE_WEIGHT, to.value);
+	builder_event(&f->r->b, &to);
+}
+
+/* async-profiler's, which has no estimate of what an allocation stands for. When it was freed is not looked for. */
+static void take_malloc(struct jfr_file *f, const struct jfr_event *e)
+{
+	struct trace_jvm_event to = event_new(f, e, BRAID_JVM_MALLOC);
+
+	to.duration_ns = 0;
+	to.value = to.weight = number_of(e, ROLE_SIZE, 0);
 	builder_event(&f->r->b, &to);
 }
 
@@ -354,6 +364,7 @@ static const struct jfr_import imports[] = {
 	{"jdk.ObjectAllocationSample", NULL, take_allocation},
 	{"jdk.ObjectAllocationInNewTLAB", NULL, take_allocation},
 	{"jdk.ObjectAllocationOutsideTLAB", NULL, take_allocation},
+	{"profiler.Malloc", NULL, take_malloc},
 	{"jdk.JavaMonitorEnter", NULL, take_enter},
 	{"jdk.JavaMonitorWait", NULL, take_wait},
 	{"jdk.ThreadPark", NULL, take_park},

@@ -9,6 +9,12 @@ public class Flight {
     static volatile long sum;
     static volatile byte[] last;
 
+    /** As async-profiler writes it. */
+    @jdk.jfr.Name("profiler.Malloc")
+    static class Malloc extends jdk.jfr.Event {
+        long address, size;
+    }
+
     static void compute(int rounds) {
         long s = sum;
         for (int i = 0; i < rounds; i++)
@@ -53,6 +59,11 @@ public class Flight {
         lock.unlock();
         for (int i = 0; i < 200000; i++)
             last = new byte[1000];
+        for (int i = 1; i <= 10; i++) {
+            Malloc malloc = new Malloc();
+            malloc.size = i * 1000;
+            malloc.commit();
+        }
         compute(300000000);
         System.gc();
         holder.join();

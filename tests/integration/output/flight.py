@@ -51,6 +51,9 @@ allocated += [e["allocationSize"] for e in printed["ObjectAllocationOutsideTLAB"
 equal("allocations", kind("alloc")["count"], len(allocated))
 equal("allocated", kind("alloc")["weight_bytes"], sum(allocated))
 
+equal("native allocations", kind("malloc")["count"], 10)
+equal("natively allocated", kind("malloc")["weight_bytes"], 55000)
+
 # Stacks, by the names of their methods; those that the JDK cut begin with a frame that says so.
 stacks = collections.Counter()
 for e in printed["ExecutionSample"]:
