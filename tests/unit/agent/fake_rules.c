@@ -11,6 +11,7 @@ __thread uintptr_t fake_pending;
 __thread int fake_allocated;
 __thread int fake_locals;
 static __thread enum fake_rules rules;
+static __thread bool handles; /* the VM has called handlers on this thread */
 static __thread uintptr_t pending_before;
 
 /* ---- the rules ---- */
@@ -118,6 +119,9 @@ jvmtiError fake_ti_called(size_t slot)
 		}
 	atomic_fetch_add(&fake.ti_calls[slot], 1);
 	RULE(atomic_load(&fake.environments) > 0, "JVM TI function %zu in no environment", slot + 1);
+	/* A thread of the agent cannot know at once that the VM has ended. */
+	if (!handles && phase == JVMTI_PHASE_DEAD && !(phases & DEAD))
+		return JVMTI_ERROR_WRONG_PHASE;
 	RULE(phases >> phase & 1, "JVM TI function %zu in phase %u", slot + 1, phase);
 	RULE(in_pause || rules != FAKE_IN_PAUSE, "JVM TI function %zu inside a pause", slot + 1);
 	return fake.errors[slot];
@@ -203,6 +207,7 @@ void fake_enter(enum fake_rules now, uintptr_t exception)
 	fake_locals = 0;
 	fake_allocated = 0;
 	rules = now;
+	handles = true;
 }
 
 void fake_leave(void)
