@@ -41,10 +41,15 @@ braid ctl "$RECORD_PID" stop >/dev/null 2>err || fail "ctl: $(cat err record.err
 wait "$RECORD_PID" || fail "record: $(cat record.err)"
 braid report --full dumps.trace >text || fail "report"
 DUMPS=$(sed -n '/^Thread dumps$/{n;s/^  \([0-9]*\), .*/\1/p}' text)
-[[ $DUMPS -ge 2 && $(grep -c "^  process $JAVA_PID, in $DUMPS of $DUMPS dumps, " text) -eq 3 ]] ||
+[[ $DUMPS -ge 2 && $(grep -c "^  process $JAVA_PID, in [0-9]* of $DUMPS dumps, " text) -eq 3 ]] ||
 	fail "report has no deadlocks: $(grep -A20 '^Thread dumps' text)"
-braid threads dumps.trace --at 1000 --json >dump.json 2>err && fail "a trace with deadlocks ends with status 0"
-says 'dead == [("lock-1", "lock-2"), ("mixed-1", "mixed-2"), ("monitor-1", "monitor-2")]' "${OTHERS[@]:4}" 2>said || fail "a trace: $(head -c 2000 said)"
+# The VM wakes threads that wait for a monitor now and then: one that is awake waits for nothing in that dump.
+has_all()
+{
+	braid threads dumps.trace --at "$1" --json >dump.json 2>err && fail "a trace with deadlocks ends with status 0"
+	says 'dead == [("lock-1", "lock-2"), ("mixed-1", "mixed-2"), ("monitor-1", "monitor-2")]' "${OTHERS[@]:4}" 2>said
+}
+has_all 1000 || has_all 1 || has_all 2 || fail "a trace: $(head -c 2000 said)"
 STATUS=0
 braid threads dumps.trace --at 0 >text 2>err || STATUS=$?
 [[ $STATUS -eq 1 && ! -s text ]] || fail "too early: status $STATUS: $(cat text err)"

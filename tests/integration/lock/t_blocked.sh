@@ -4,10 +4,10 @@
 source "$(dirname "$0")/../lib.sh"
 
 # off NAME FRAME INNER: the Python expression for a thread's off-CPU times in calls of a method of the program. Times
-# that are shorter than the program's intended ones have other causes: a safepoint, a page fault.
+# that are shorter than the program's intended ones have other causes: a safepoint, a page fault. So do waits for a CPU.
 off()
 {
-	echo "[e for e in at('offcpu', 'Blocked.$2') if e.thread.name == '$1' and e.duration_ns > 25e6 and any('$3' in f for f in e.stack)
+	echo "[e for e in at('offcpu', 'Blocked.$2') if e.thread.name == '$1' and e.duration_ns - e.value > 25e6 and any('$3' in f for f in e.stack)
 		and not any('CyclicBarrier' in f for f in e.stack)]"
 }
 
