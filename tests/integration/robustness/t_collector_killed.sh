@@ -32,15 +32,17 @@ no_leftovers
 check b.trace "the second recording" 'well() and alike("old-0", "old-1") and r["file"]["ended"]'
 end_worker jvm "$JAVA_PID"
 
-# Samples that are a second old when it is killed are in the file.
+# Samples that were received a second before it is killed, and half a second for a recorder that waits for a CPU, are in
+# the file.
 awk 'BEGIN { for (;;) x += 1 }' &
 target=$!
 start_record -F 997 -p "$target" -o c.trace
 wait_sampling
-sleep 2.5
-killed=$(python3 -c 'import time, os, signal, sys; t = time.monotonic_ns(); os.kill(int(sys.argv[1]), signal.SIGKILL); print(t)' "$RECORD_PID")
+wait_samples 200
+received=$(samples)
+sleep 1.5
+kill -9 "$RECORD_PID"
 wait_end "$RECORD_PID" "the recording"
 kill "$target"
-braid script --raw c.trace 2>err | sed -n 's/^sample time_ns=\([0-9]*\) .*/\1/p' | sort -n >sampled
-[[ $(wc -l <sampled) -gt 100 && $((killed - $(tail -n 1 sampled))) -lt 1000000000 ]] ||
-	fail "killed at $killed, $(wc -l <sampled) samples, the last at $(tail -n 1 sampled)"
+braid script --raw c.trace 2>err | grep '^sample ' >sampled || true
+[[ $received -ge 200 && $(wc -l <sampled) -ge $received ]] || fail "$(wc -l <sampled) of $received samples: $(cat err)"
