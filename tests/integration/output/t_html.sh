@@ -16,7 +16,8 @@ cmp page.html flame.html || fail "the page on standard output is another one"
 node "$TEST_DIR/tree.js" "$LIB_DIR"/../../userspace/page/web/{tree,fold}.js
 node "$TEST_DIR/page.js" flame.html '$("filter").hidden && $("lost").hidden' '$("about").textContent.includes(data.about.host)' \
 	'drawn().length > 20 && texts().includes("all")' 'click("reverse") && drawn().length > 5 && texts().includes("Worker.spin")' \
-	'click("timeline") && texts().some(text => text.includes(" s"))'
+	'click("timeline") && texts().some(text => text.includes(" s"))' \
+	'data.threads.some(t => !t.began && t.known_us > 0) && lines() > 0' # hatches, until a thread is known
 if node -e 'process.exit(require(process.argv[1]).CHROMIUM ? 0 : 1)' "$TEST_DIR/browser.js"; then
 	braid report --json --top 1000000 "$SAMPLE" >report.json
 	braid report --html linked.html --source-link 'https://example.org/{path}#L{line}' "$SAMPLE"

@@ -19,7 +19,7 @@ good()
 # ---- standard output ----
 braid record -F 499 -p "$target" -d 0.5 -o - 2>err | cat >piped.trace
 good piped.trace
-grep -q "^braid: standard output: .* samples" err || fail "no summary: $(cat err)"
+grep -q "^braid: standard output: .* samples.*CPU time: braid .* % of one CPU since sampling began" err || fail "no summary: $(cat err)"
 # to a file that the shell has opened; the command's own output must not mix with it
 # shellcheck disable=SC2016 # the program's own variable
 braid record -F 499 -o /dev/stdout -- sh -c 'echo from the program; i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' 2>err >command.trace
