@@ -205,6 +205,15 @@ def as_long(some, told):
                                             (close(times[len(times) // 2], said[len(said) // 2], 2) or close(times[0], said[0], 2)))
 
 
+def at_once(some):
+    """Pairs of a thread's events that overlap."""
+    pairs = []
+    for thread in {e.thread.thread for e in some}:
+        row = sorted((e for e in some if e.thread.thread == thread), key=lambda e: e.time_ns)
+        pairs += [(a, b) for a, b in zip(row, row[1:]) if a.time_ns + a.duration_ns > b.time_ns]
+    return [[(dict(e), e.stack) for e in pair] for pair in pairs]
+
+
 def most(those):
     """A stack taken before the collector has a new JVM's layout lacks its Java names."""
     those = [bool(one) for one in those]

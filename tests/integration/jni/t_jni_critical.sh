@@ -15,13 +15,15 @@ say hold 2
 stop_record
 end_user
 cp out a.trace.truth
+# The first thirty and the last two last long; among a thousand others some can, on a busy machine.
+LONG="(of('jni_critical')[:30] + of('jni_critical')[-2:])"
 events a.trace \
-	"those that are long enough" "len(of('jni_critical')) == 32 == len(truth['CRITICAL'])" \
-	"not shorter than the program says" "all(e.duration_ns >= int(ns) for e, (ns,) in zip(of('jni_critical'), truth['CRITICAL']))" \
-	"as long" "at_least(sum(e.duration_ns < int(ns) + 1000000 for e, (ns,) in zip(of('jni_critical'), truth['CRITICAL'])), 32, 70)" \
+	"those that are long enough" "len($LONG) == 32 == len(truth['CRITICAL'])" \
+	"not shorter than the program says" "all(e.duration_ns >= int(ns) for e, (ns,) in zip($LONG, truth['CRITICAL']))" \
+	"as long" "at_least(sum(e.duration_ns < int(ns) + 1000000 for e, (ns,) in zip($LONG, truth['CRITICAL'])), 32, 70)" \
 	"the function" "{e.name for e in of('jni_critical')} == {'ReleasePrimitiveArrayCritical'}" \
 	"stacks" "all(e.stack[1].startswith('JniUser.critical') for e in of('jni_critical'))" \
-	"the others are counted" "sum(e['value'] for e in of('counted') if KINDS.get(e.number) == 'jni_critical') == 1000" \
+	"the others are counted" "sum(e['value'] for e in of('counted') if KINDS.get(e.number) == 'jni_critical') == 1032 - len(of('jni_critical'))" \
 	"nothing lost" "lost == []"
 braid report --json a.trace | python3 -c '
 import json, sys

@@ -30,9 +30,8 @@ all_told()
 		"in a futex, all of them" "{e.flags & 0xffff for e in $(off napper naps Thread.sleep) + $(off taker takes BlockingQueue.take) + $(off locker locks ReentrantLock.lock)} == {202}" \
 		"none is shorter than asked for" 'all(e.duration_ns >= 1000000 or e.flags & 0x20000 for e in of("offcpu"))' \
 		"shorter ones are counted, once for each thread and reason" 'len({(e.thread.thread, e.flags) for e in of("counted", number=5)}) == len(of("counted", number=5)) > 0' \
-		"no two at a time" 'all(a.time_ns + a.duration_ns <= b.time_ns for t in {e.thread.thread for e in of("offcpu")}
-			for l in [sorted((e for e in of("offcpu") if e.thread.thread == t), key=lambda e: e.time_ns)] for a, b in zip(l, l[1:]))' \
-		"of the VM's own threads, too" 'any("VM Thread" in e.thread.name for e in of("offcpu") + of("thread_cpu"))' \
+		"no two at a time" 'at_once(of("offcpu")) == []' \
+	"of the VM's own threads, too" 'any("VM Thread" in e.thread.name for e in of("offcpu") + of("thread_cpu"))' \
 		"CPU time of those that no agent tells it of" 'any("VM Thread" in e.thread.name for e in of("thread_cpu")) and
 			not any(e.thread.name in ("napper", "taker") for e in of("thread_cpu")) and
 			all(e.weight <= e["value"] for e in of("thread_cpu"))' \

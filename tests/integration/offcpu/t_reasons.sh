@@ -59,8 +59,7 @@ events c.trace \
 	"the time in which it could run is its end" "all(0 <= e['value'] <= e.duration_ns for e in of('offcpu')) and
 		all(e['value'] == e.duration_ns for e in of('offcpu') if e.flags >> 20 & 15 == 1)" \
 	"CPUs of this machine" "all(e.weight & 0xffffffff < $(nproc --all) and e.weight >> 32 < $(nproc --all) for e in of('offcpu'))" \
-	"no two at a time" "all(a.time_ns + a.duration_ns <= b.time_ns for t in {e.thread.tid for e in of('offcpu')}
-		for l in [sorted((e for e in of('offcpu') if e.thread.tid == t), key=lambda e: e.time_ns)] for a, b in zip(l, l[1:]))" \
+	"no two at a time" "at_once(of('offcpu')) == []" \
 	"nothing lost" "lost == []"
 
 # Java: the same program from outside, with the stacks of Java.
