@@ -43,9 +43,13 @@ braid strip --anonymise -o public.trace all.trace >/dev/null
 [[ $(samples public.trace) -eq $(samples all.trace) ]] || fail "samples are gone"
 braid report public.trace | finds 'Class[0-9]*\.method[0-9]' || fail "no pseudonyms"
 
-head -c $(($(stat -c %s all.trace) * 3 / 4)) all.trace >cut.trace
-status=0
-braid verify cut.trace >verify.txt || status=$?
+# A cut between two blocks cannot be seen as damage; one a few bytes before it can.
+for less in 0 7; do
+	head -c $(($(stat -c %s all.trace) * 3 / 4 - less)) all.trace >cut.trace
+	status=0
+	braid verify cut.trace >verify.txt || status=$?
+	[[ $status -eq 0 ]] || break
+done
 [[ $status -eq 3 ]] || fail "a cut file: $status: $(cat verify.txt)"
 braid recover -o whole.trace cut.trace >/dev/null 2>&1 || fail "recover"
 braid report --json whole.trace | python3 -c 'import json, sys; assert "file" in json.load(sys.stdin)["lost"]' ||
