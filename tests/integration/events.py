@@ -208,8 +208,8 @@ def as_long(some, told):
 def at_once(some):
     """Pairs of a thread's events that overlap."""
     pairs = []
-    for thread in {e.thread.thread for e in some}:
-        row = sorted((e for e in some if e.thread.thread == thread), key=lambda e: e.time_ns)
+    for tid in {e.thread.tid for e in some}:
+        row = sorted((e for e in some if e.thread.tid == tid), key=lambda e: e.time_ns)
         pairs += [(a, b) for a, b in zip(row, row[1:]) if a.time_ns + a.duration_ns > b.time_ns]
     return [[(dict(e), e.stack) for e in pair] for pair in pairs]
 

@@ -44,8 +44,8 @@ void thread_sets_close(struct thread_sets *s);
 bool thread_sets_untracked(const struct thread_sets *s);
 
 /*
- * Reads the next slice: puts the objects of its threads into *to, which is empty, in order. What it puts there is true if the moment is still the
- * same afterwards; then advance. 1, or 0 when there is no slice any more, or -ENOMEM.
+ * Reads the next slice: puts the objects of its threads into *to, which is empty, in order. What it puts there is true
+ * if the moment is still the same afterwards; then advance. 1, or 0 when there is no slice any more, or -ENOMEM.
  */
 int thread_sets_read(struct thread_sets *s, const struct java_moment *m, thread_objects *to);
 /* Whether the last slice has been read. */

@@ -146,7 +146,7 @@ static void take_allocation(struct jfr_file *f, const struct jfr_event *e)
 	builder_event(&f->r->b, &to);
 }
 
-/* async-profiler's, which has no estimate of what an allocation stands for. When it was freed is not looked for. */
+/* async-profiler's, which does not estimate how many bytes a sampled allocation represents. Frees are left out. */
 static void take_malloc(struct jfr_file *f, const struct jfr_event *e)
 {
 	struct trace_jvm_event to = event_new(f, e, BRAID_JVM_MALLOC);

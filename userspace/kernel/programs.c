@@ -368,9 +368,7 @@ static void *load_offcpu(void *ctx)
 	return NULL;
 }
 
-/*
- * The verifier takes as long for the programs that follow threads off the CPU as for all others together.
- */
+/* The verifier takes as long for the programs that follow threads off the CPU as for all others together. */
 int programs_begin(struct programs *p)
 {
 	int err = p->offcpu_types ? make_maps(p) : 0;

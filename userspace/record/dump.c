@@ -310,7 +310,10 @@ static void find_owners(struct dump *d)
 		for (size_t i = 0; i < d->entries.count; i++) {
 			bool late = !pass && now_ns() - began > limit_ns;
 
-			(late ? forget_wait(&d->entries.at[i]) : look(d, &d->entries.at[i]));
+			if (late)
+				forget_wait(&d->entries.at[i]);
+			else
+				look(d, &d->entries.at[i]);
 			d->not_looked += late;
 		}
 		for (size_t i = 0; i < d->entries.count; i++) {

@@ -31,9 +31,7 @@ if [[ $version -ge 11 ]]; then
 	# A compilation that the JVM's end interrupted may have its code, but no end.
 	events trace "all but wrappers took time" 'sum(e.duration_ns == 0 for e in of("compile") if e.flags & 7) <= 3' \
 		"on compiler threads" 'all(re.match("C[12] Compiler", e.thread.name) for e in of("compile") if e.duration_ns)' \
-		"in order on each" 'all(a.time_ns + a.duration_ns <= b.time_ns for t in {e.thread.tid for e in of("compile") if e.thread}
-			for some in [sorted((e for e in of("compile") if e.thread and e.thread.tid == t), key=lambda e: e.time_ns)]
-			for a, b in zip(some, some[1:]))'
+		"in order on each" 'at_once([e for e in of("compile") if e.thread]) == []'
 else
 	events trace "says that times are not known" 'any(e.duration_ns for e in of("compile")) or
 		len([n for n in notices if "how long compilations took" in n]) == 1'

@@ -30,7 +30,7 @@ braid script e.trace >script.txt
 # A process's own name on the terminal of who asks and who records. Without the agent, the summary names the JVM.
 evil=$'ev\e]0;evil\a'
 ln -s "$JAVA" "$evil"
-# The prefix is the java command itself, and -Dx stands for nothing.
+# The prefix is the java command itself, and -Dx is an option without effect.
 PREFIX="$PWD/$evil" JAVA=-Dx start_worker evil -XX:+DisableAttachMechanism
 start_record -F 99 -o n.trace -p "$JAVA_PID"
 wait_sampling

@@ -62,7 +62,7 @@ JAR=$BUILD/braid-context.jar
 readelf -sW "$BUILD/libbraid-context.so" | awk '$8 == "otel_thread_ctx_v1" { at = $2 } $8 == "own" { own = $2 }
 	END { exit !(at == "0000000000000000" && own == "0000000000000008") }' || fail "the record is not beside the variable"
 "$JAVA_HOME/bin/javac" -cp "$JAR" -d . "$TEST_DIR/context/Routes.java"
-# wait_served COUNT: waits until the program has served so many requests more, however long each takes here
+# wait_served COUNT: waits until the program has served COUNT more requests, however long each takes here
 wait_served()
 {
 	wait_for "$1 requests" more_served $(($(grep -c served out || true) + $1))

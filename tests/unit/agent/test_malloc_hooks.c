@@ -39,7 +39,7 @@ static int bind_under_lock(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-/* Neither of two threads goes on to its new code before the slots are changed, whoever changes them. */
+/* Neither of two threads goes on to its new code before the slots are changed, by itself or by the other one. */
 START_TEST(new_code_is_not_called_before_its_slots_are_changed)
 {
 	static const struct braid_event_config c = {.enabled = BRAID_EVENT_TYPE(MALLOC), .malloc_interval = 1 << 30};
