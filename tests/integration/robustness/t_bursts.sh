@@ -14,10 +14,13 @@ stalled()
 	braid record -q -F "$2" -o "$1.trace" -- sh -c 'kill -STOP $PPID; ./program "$0"; kill -CONT $PPID' "$3"
 }
 
+# The copies of the stacks of 0.15 s have room. A virtual machine that gets no CPU samples its program for longer.
 for frequency in 1999 9999; do
 	stalled short "$frequency" 0.1
-	check short.trace "$frequency: every sample, walked later" 'i["lost"] == {} and weight(with_frame("main")) > 20 and
-		at_least(i["samples"]["complete"], i["samples"]["total"], 99)'
+	room=$((frequency * 15 / 100))
+	check short.trace "$frequency: every sample that has room, walked later" 'i["lost"] == {} and
+		weight(with_frame("main")) > 20 and
+		at_least(min(i["samples"]["complete"], '$room'), min(i["samples"]["total"], '$room'), 99)'
 done
 stalled long 1999 2
 check long.trace \
