@@ -56,7 +56,8 @@ def was_off(name, number, reported):
     return [ns - e.duration_ns <= ns // 100 + LEAST_NS for e, ns in zip(own, reported)] if len(own) == 2 else []
 
 
-assert lost == [], lost
+# Code that the JVM frees at once may have no name. Times do not need it.
+assert all(kind == "code_name" for _, kind, _ in lost), lost
 for t in lives.values():
     adds_up(t)
 close = []
