@@ -142,16 +142,23 @@ void common_unload(struct loaded *l);
 /* ---- common_output.c ---- */
 
 /*
- * Opens `path` for writing; NULL or "-" is stdout. A file gets the mode of the trace `input`; the trace itself and
- * other users' files are refused. On failure prints the reason and returns NULL.
+ * Opens `path` for writing; NULL or "-" is stdout. A file gets the mode of the trace `input`; the trace itself, other
+ * users' files and links, and files that any user can write, are refused. On failure prints the reason and returns
+ * NULL.
  */
 FILE *common_output_open(const char *path, const char *input);
+
+/* The same of several traces: only who may read each of them may read the file. */
+FILE *common_output_of(const char *path, const char *const *inputs, size_t count);
 
 /* A path without its directories. */
 const char *common_name(const char *path);
 
 /* False, with an error printed: `path` is the trace `input`. */
 bool common_output_is_not(const char *path, const char *input);
+
+/* The same, and it is not PATH.old either, which a new trace `path` replaces by the former one. */
+bool common_output_keeps(const char *path, const char *input);
 
 /*
  * Flushes and closes. When not everything was written, prints the reason and returns false. `err` is the export's

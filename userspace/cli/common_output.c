@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <diagnose/diagnose.h>
 #include <util/log.h>
+#include <util/owner.h>
 
 static bool same_file(const char *a, const char *b)
 {
@@ -23,25 +25,41 @@ static bool is_stdout(const char *path)
 	return !path || strcmp(path, "-") == 0;
 }
 
+/* Opens what is there. In another user's directory, that user's link would lead to any file of the caller. */
+static int existing_open(const char *path)
+{
+	struct stat link;
+
+	if (lstat(path, &link))
+		return -1;
+	if (!S_ISLNK(link.st_mode))
+		return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
+	if (owner_known(&link))
+		return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	errno = EPERM;
+	return -1;
+}
+
 /*
  * A descriptor for writing `path`, or a negative errno. A user who may not read the trace may not read its exports, so
  * a new file has the trace's mode and, when root makes it, the trace's owner. An existing file must belong to the
- * caller and gets the mode, too. Dangling links are not followed; devices and pipes are used as they are.
+ * caller, who alone can write it, and gets the mode, too. Dangling links and links of other users are not followed;
+ * devices and pipes are used as they are.
  */
 static int output_create(const char *path, const struct stat *trace)
 {
-	mode_t mode = trace->st_mode & 0666;
+	mode_t mode = trace->st_mode & 0664;
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	struct stat st;
 
 	if (fd < 0 && errno == EEXIST)
-		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		fd = existing_open(path);
 	if (fd < 0 || fstat(fd, &st))
 		goto failed;
 	if (!S_ISREG(st.st_mode))
 		return fd;
 	errno = EPERM;
-	if (st.st_uid != geteuid() && st.st_uid != trace->st_uid)
+	if ((st.st_uid != geteuid() && st.st_uid != trace->st_uid) || st.st_mode & S_IWOTH)
 		goto failed;
 	if (ftruncate(fd, 0) || (geteuid() == 0 && fchown(fd, trace->st_uid, trace->st_gid)) || fchmod(fd, mode))
 		goto failed;
@@ -71,24 +89,70 @@ bool common_output_is_not(const char *path, const char *input)
 	return false;
 }
 
-FILE *common_output_open(const char *path, const char *input)
+bool common_output_keeps(const char *path, const char *input)
 {
-	struct stat trace;
+	char *old = NULL;
+	struct stat st;
+	bool keeps;
+
+	if (!common_output_is_not(path, input))
+		return false;
+	if (lstat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return true;
+	keeps = asprintf(&old, "%s.old", path) >= 0 && !same_file(old, input);
+	if (!keeps)
+		log_error("%s would be replaced by the former %s; choose another output file", input, path);
+	free(old);
+	return keeps;
+}
+
+/* What all inputs have in common: who may read their contents. */
+static int stat_all(const char *const *inputs, size_t count, struct stat *all)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < count; i++) {
+		if (stat(inputs[i], &st))
+			return -errno;
+		if (!i)
+			*all = st;
+		all->st_mode &= st.st_mode;
+		if (st.st_gid != all->st_gid) {
+			all->st_gid = getegid();
+			all->st_mode &= ~(mode_t)S_IRWXG;
+		}
+		if (st.st_uid != all->st_uid)
+			all->st_uid = geteuid();
+	}
+	return 0;
+}
+
+FILE *common_output_of(const char *path, const char *const *inputs, size_t count)
+{
+	struct stat traces = {0};
 	FILE *out = NULL;
 	int fd;
 
 	if (is_stdout(path))
 		return stdout;
-	if (!common_output_is_not(path, input))
-		return NULL;
-	fd = stat(input, &trace) ? -errno : output_create(path, &trace);
+	for (size_t i = 0; i < count; i++)
+		if (!common_output_is_not(path, inputs[i]))
+			return NULL;
+	fd = stat_all(inputs, count, &traces) ?: output_create(path, &traces);
 	if (fd >= 0 && !(out = fdopen(fd, "w")))
 		fd = -errno;
 	if (fd == -EPERM)
-		log_error("cannot write %s: it is another user's file; remove it, or choose another name", path);
+		log_error("cannot write %s: it is another user's file or link, or any user can write it; remove it, or "
+			  "choose another name",
+			  path);
 	else if (!out)
 		log_error("cannot write %s: %s", path, strerror(-fd));
 	return out;
+}
+
+FILE *common_output_open(const char *path, const char *input)
+{
+	return common_output_of(path, &input, 1);
 }
 
 /* A truncated file would look complete; devices and pipes stay. */

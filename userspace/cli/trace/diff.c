@@ -164,11 +164,8 @@ static bool write_page(const struct loaded l[DIFF_SIDES], const struct diff_repo
 	const struct page_request request = {
 		.titles = {common_name(l[DIFF_BEFORE].path), common_name(l[DIFF_AFTER].path)},
 		.source_link = r->source_link};
-	FILE *out;
+	FILE *out = common_output_of(r->html, r->path, DIFF_SIDES);
 
-	if (!common_output_is_not(r->html, l[DIFF_BEFORE].path))
-		return false;
-	out = common_output_open(r->html, l[DIFF_AFTER].path);
 	return out && common_output_close(out, r->html, diff_html(out, report, views, &request));
 }
 

@@ -32,7 +32,7 @@ struct trace_writer *edit_output_open(const char *path, const char *const *input
 	int err;
 
 	for (size_t i = 0; i < count; i++)
-		if (!common_output_is_not(path, inputs[i]))
+		if (!common_output_keeps(path, inputs[i]))
 			return NULL;
 	err = trace_writer_open(&w, path);
 	if (err)
