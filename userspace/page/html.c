@@ -153,26 +153,39 @@ static int html_graphs(struct page *p, const struct views *v)
 	return err;
 }
 
+/* For each row of threads the number of its first life, plus one; 0: it has none. */
+static uint32_t *lives_of_rows(const struct analyzer *a, const struct event_views *events)
+{
+	uint32_t *of = calloc(a->threads.count + 1, sizeof(*of));
+
+	for (size_t i = 0; of && i < events->lives.count; i++) {
+		uint32_t row = events->lives.at[i].thread;
+
+		if (row < a->threads.count && !of[row])
+			of[row] = (uint32_t)i + 1;
+	}
+	return of;
+}
+
 /* The time from which the page knows what a thread did. A thread that began in the recording did not exist before. */
-static void html_known(struct page *p, const struct views *v, uint32_t row)
+static void html_known(struct page *p, uint32_t row, const struct life_view *life)
 {
 	const struct analyzer *a = p->an->a;
 	const uint64_t *seen = row == ROW_NONE ? NULL : table_get(&a->seen, a->threads.ids[row]);
-	const struct life_view *life = NULL;
 
-	for (size_t i = 0; !life && i < v->events->lives.count; i++)
-		if (v->events->lives.at[i].thread == row)
-			life = &v->events->lives.at[i];
 	json_number(&p->j, "known_us", seen ? analysis_since(p->an, *seen) / 1000 : 0);
 	json_bool(&p->j, "began", life && life->started_ns);
 	if (life && life->ended_ns)
 		json_number(&p->j, "ended_us", analysis_since(p->an, life->ended_ns) / 1000);
 }
 
-static void html_threads(struct page *p, const struct views *v)
+static int html_threads(struct page *p, const struct views *v)
 {
 	const struct analysis *an = p->an;
+	uint32_t *lives = lives_of_rows(an->a, v->events);
 
+	if (!lives)
+		return -ENOMEM;
 	json_open(&p->j, "threads", '[');
 	for (size_t i = 0; i < p->rows.count; i++) {
 		uint32_t row = p->rows.at[i];
@@ -186,10 +199,12 @@ static void html_threads(struct page *p, const struct views *v)
 		json_bool(&p->j, "java", t && (t->flags & TRACE_THREAD_JAVA));
 		json_string(&p->j, "name", analysis_thread_name(an, row));
 		json_string(&p->j, "process", analysis_label(an, t ? t->process : 0, label));
-		html_known(p, v, row);
+		html_known(p, row, t && lives[row] ? &v->events->lives.at[lives[row] - 1] : NULL);
 		json_close(&p->j, '}');
 	}
 	json_close(&p->j, ']');
+	free(lives);
+	return 0;
 }
 
 void page_kinds(struct json *j)
@@ -240,8 +255,7 @@ static int html_data(FILE *out, const void *of)
 		html_live(&p.j, report->request->live);
 	page_kinds(&p.j);
 	err = err ?: html_graphs(&p, v);
-	err = err ?: html_lanes(&p) ?: html_timeline(&p);
-	html_threads(&p, v);
+	err = err ?: html_lanes(&p) ?: html_timeline(&p) ?: html_threads(&p, v);
 	json_close(&p.j, '}');
 	page_free(&p);
 	return err;
