@@ -4,6 +4,7 @@
 #include "events.h"
 #include "hits.h"
 #include "spans.h"
+#include "util/utf8.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -41,7 +42,10 @@ const char *analysis_label(const struct analysis *an, uint32_t process, char to[
 	const char *comm = strpool_get(&an->a->strings, p->comm);
 	const char *container = strpool_get(&an->a->strings, p->container);
 
-	snprintf(to, PROCESS_LABEL_MAX, "%.15s%s%s", *comm ? comm : "[unknown]", *container ? "@" : "", container);
+	char name[16];
+
+	utf8_from_modified(name, sizeof(name), comm, strlen(comm));
+	snprintf(to, PROCESS_LABEL_MAX, "%s%s%s", *name ? name : "[unknown]", *container ? "@" : "", container);
 	return to;
 }
 

@@ -3,8 +3,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "util/utf8.h"
 
 #define ID_DIGITS 64
 #define ID_SHOWN 12
@@ -55,7 +56,6 @@ void cgroup_container(const char *cgroup, char to[CONTAINER_NAME_MAX])
 		found = find_id(cgroup, size);
 		length = ID_SHOWN;
 		if (found || find_machine(cgroup, size, &found, &length))
-			snprintf(to, CONTAINER_NAME_MAX, "%.*s",
-				 (int)(length < CONTAINER_NAME_MAX ? length : CONTAINER_NAME_MAX - 1), found);
+			utf8_from_modified(to, CONTAINER_NAME_MAX, found, length);
 	}
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <util/json.h>
+#include <util/utf8.h>
 #include "stack_table.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
@@ -50,18 +51,21 @@ static int put_stack(struct writer *w, uint32_t node)
 	return 0;
 }
 
+#define IDS_MAX 48 /* of the text behind a thread's name */
+
 static void put_name(struct writer *w, uint32_t thread)
 {
 	const struct analysis *an = w->table->an;
 	const struct thread_row *t = thread == ROW_NONE ? NULL : table_row(&an->a->threads, thread);
 	const struct process_row *p = stack_table_process(w->table, thread);
-	char name[512];
+	const char *own = analysis_thread_name(an, thread);
+	char name[512 + IDS_MAX];
+	size_t n = utf8_from_modified(name, sizeof(name) - IDS_MAX, own, strlen(own));
 
-	snprintf(name, sizeof(name), "%s", analysis_thread_name(an, thread));
 	if (p && t->virtual)
-		snprintf(name, sizeof(name), "%s (virtual, pid %u)", analysis_thread_name(an, thread), p->pid);
+		snprintf(name + n, IDS_MAX, " (virtual, pid %u)", p->pid);
 	else if (p)
-		snprintf(name, sizeof(name), "%s (pid %u, tid %u)", analysis_thread_name(an, thread), p->pid, t->tid);
+		snprintf(name + n, IDS_MAX, " (pid %u, tid %u)", p->pid, t->tid);
 	json_string(&w->json, "name", name);
 }
 

@@ -2,6 +2,7 @@
 #include "stack_table.h"
 
 #include "util/compare.h"
+#include "util/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -144,7 +145,10 @@ int stack_table_path(struct stack_table *t, uint32_t node)
 
 void stack_table_name(const struct tree_label *label, bool annotate, char to[FRAME_NAME_MAX])
 {
-	snprintf(to, FRAME_NAME_MAX, "%s%s", label->text, annotate ? kind_suffix((enum stack_kind)label->kind) : "");
+	const char *suffix = annotate ? kind_suffix((enum stack_kind)label->kind) : "";
+	size_t n = utf8_from_modified(to, FRAME_NAME_MAX - strlen(suffix), label->text, strlen(label->text));
+
+	strcpy(to + n, suffix);
 }
 
 const char *profile_unit_word(enum kind_unit unit)

@@ -8,6 +8,7 @@
 
 #include <export/stack_table.h>
 #include <export/timed.h>
+#include <util/utf8.h>
 
 #include "proto/perfetto.pb-c.h"
 #include "unit/stream_fixture.h"
@@ -105,6 +106,25 @@ START_TEST(json_is_escaped)
 }
 END_TEST
 
+/* The kernel cuts a name at 15 bytes, inside a character, which is U+FFFD here: three bytes instead of one. */
+static const struct trace_rec cut_names[] = {
+	REC(TRACE_PROCESS, process, 1, 100, 0, 5, S("приложе\uFFFD"), S("/usr/bin/java")),
+};
+
+START_TEST(names_end_with_a_character)
+{
+	size_t size, length;
+	char *text = EXPORTED(chrome_write, .samples = true, cut_names, 0, &size), *valid = malloc(4 * size);
+
+	ck_assert_ptr_nonnull(strstr(text, "{\"name\":\"приложе"));
+	length = utf8_from_modified(valid, 4 * size, text, size);
+	ck_assert_uint_eq(length, size);
+	ck_assert_mem_eq(valid, text, size);
+	free(valid);
+	free(text);
+}
+END_TEST
+
 START_TEST(hprof_has_no_quotes_in_names)
 {
 	struct run r = run_begin(NULL);
@@ -190,6 +210,7 @@ Suite *test_timed(void)
 	tcase_add_test(t, samples_count_at_their_time);
 	tcase_add_test(t, a_heat_map_has_a_limit);
 	tcase_add_test(t, json_is_escaped);
+	tcase_add_test(t, names_end_with_a_character);
 	tcase_add_test(t, hprof_has_no_quotes_in_names);
 	tcase_add_test(t, packets_refer_to_what_came_before);
 	suite_add_tcase(s, t);
