@@ -7,6 +7,7 @@
 #include "proc/jvm_proc.h"
 #include "proc/procfs.h"
 #include "util/text.h"
+#include "util/utf8.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -31,7 +32,7 @@ int resident_add_tracking(struct resident *r, FILE *from)
 
 	while (!err && fgets(line, sizeof(line), from)) {
 		struct resident_range range = {.owner = RESIDENT_TRACKED};
-		char *name, *from_where;
+		const char *name, *from_where;
 		int at = 0;
 
 		if (sscanf(line, "[0x%" SCNx64 " - 0x%" SCNx64 "] reserved%n", &range.start, &range.end, &at) != 2 ||
@@ -42,8 +43,8 @@ int resident_add_tracking(struct resident *r, FILE *from)
 			continue;
 		name += strlen(" for ");
 		from_where = strstr(name, " from");
-		snprintf(range.name, sizeof(range.name), "%.*s",
-			 (int)(from_where ? (size_t)(from_where - name) : strcspn(name, "\n")), name);
+		utf8_printable(range.name, sizeof(range.name), name,
+			       from_where ? (size_t)(from_where - name) : strcspn(name, "\n"));
 		err = resident_add_range(r, &range);
 		any = true;
 	}

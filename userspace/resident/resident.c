@@ -2,6 +2,7 @@
 #include "resident_state.h"
 
 #include "proc/procfs.h"
+#include "util/utf8.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -83,12 +84,12 @@ static int add_range(struct reading *g, const struct resident_range *range, uint
 static int add_rest(struct reading *g)
 {
 	struct resident_part p = {.start = g->m.start, .end = g->m.end, .resident = g->m.resident};
-	const char *slash = strrchr(g->m.path, '/');
+	const char *slash = strrchr(g->m.path, '/'), *name = slash ? slash + 1 : g->m.path;
 
 	if (!p.resident && !g->m.swapped)
 		return 0;
 	p.owner = (uint8_t)resident_guess(g->r, &g->m);
-	snprintf(p.name, sizeof(p.name), "%s", slash ? slash + 1 : g->m.path);
+	utf8_printable(p.name, sizeof(p.name), name, strlen(name));
 	return add_part(g, &p);
 }
 

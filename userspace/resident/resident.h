@@ -39,7 +39,7 @@ struct resident_part {
 	uint64_t swapped;
 	uint8_t owner;		  /* enum resident_owner */
 	uint32_t tid;		  /* of a thread's stack */
-	char name[RESIDENT_NAME]; /* of the file, cut; or what the JVM's tracking calls it */
+	char name[RESIDENT_NAME]; /* of the file, cut; or what the JVM's tracking calls it: printable */
 };
 
 struct resident_range {

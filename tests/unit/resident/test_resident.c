@@ -44,6 +44,22 @@ START_TEST(reads_the_tracking_of_a_jvm)
 }
 END_TEST
 
+/* The process writes the answer: no name steers a terminal, is invalid in JSON, or ends inside a character. */
+START_TEST(names_are_printable)
+{
+	struct resident r = {0};
+
+	ck_assert_int_eq(track(&r, "[0x1000 - 0x2000] reserved 4KB for a\033[1m\302\233b\342\200\256c\377d from\n"
+				   "[0x2000 - 0x3000] reserved 4KB for "
+				   "12345678901234567890123456789012345678901234567890123456789012\303\244 from\n"),
+			 0);
+	ck_assert_uint_eq(r.ranges.count, 2);
+	ck_assert_str_eq(r.ranges.at[0].name, "a?[1m?b?c\357\277\275d");
+	ck_assert_str_eq(r.ranges.at[1].name, "12345678901234567890123456789012345678901234567890123456789012");
+	resident_free(&r);
+}
+END_TEST
+
 static const struct resident_part *part_at(const struct resident *r, const void *address)
 {
 	for (size_t i = 0; i < r->parts.count; i++)
@@ -200,6 +216,7 @@ Suite *test_resident(void)
 	TCase *t = tcase_create("resident");
 
 	tcase_add_test(t, reads_the_tracking_of_a_jvm);
+	tcase_add_test(t, names_are_printable);
 	tcase_add_test(t, divides_mappings);
 	tcase_add_test(t, finds_new_pages);
 	tcase_add_test(t, finds_blocks);

@@ -110,8 +110,7 @@ static void print_parts(const struct resident *r, enum resident_owner owner, con
 		       size_text(whole, p->end - p->start), p->start, p->end);
 		if (p->tid)
 			printf("thread %u ", p->tid);
-		memory_name_print(p->name);
-		putchar('\n');
+		printf("%s\n", p->name);
 	}
 }
 
@@ -126,9 +125,8 @@ static void print_text(const struct resident *r, const struct memory_sums *s)
 	for (size_t i = 0; i < s->all.count; i++) {
 		const struct memory_sum *one = &s->all.at[i];
 
-		printf("  %11s  %6.2f%%  %11s  %8" PRIu64 "  ", size_text(size, one->resident),
-		       percent(one->resident, r->total), size_text(whole, one->size), one->parts);
-		memory_name_print(one->name);
+		printf("  %11s  %6.2f%%  %11s  %8" PRIu64 "  %s", size_text(size, one->resident),
+		       percent(one->resident, r->total), size_text(whole, one->size), one->parts, one->name);
 		if (one->swapped)
 			printf(" (%s more in swap space)", size_text(swapped, one->swapped));
 		putchar('\n');

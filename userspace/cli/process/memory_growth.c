@@ -96,9 +96,7 @@ static void print_text(const struct watched *w, const struct memory_stacks *stac
 			printf("%6.2f%%  ", 100.0 * (double)grown(g) / (double)all);
 		else
 			printf("%7s  ", "-");
-		printf("%11s  ", size_text(size, g->after));
-		memory_name_print(g->name);
-		putchar('\n');
+		printf("%11s  %s\n", size_text(size, g->after), g->name);
 	}
 	if (stacks)
 		memory_stacks_text(stacks);

@@ -271,9 +271,8 @@ static void print_sums(const struct memory_stacks *s, const struct page_sums *su
 	for (size_t i = 0; i < sums->all.count && i < top; i++) {
 		const struct page_sum *p = &sums->all.at[i];
 
-		printf("  %12s  %6.2f%%  ", size_text(size, p->bytes), percent(p->bytes, s->bytes));
-		memory_name_print(p->owner);
-		printf("%*s  %s\n", strlen(p->owner) < 24 ? 24 - (int)strlen(p->owner) : 0, "", site_name(s, p));
+		printf("  %12s  %6.2f%%  %-24s  %s\n", size_text(size, p->bytes), percent(p->bytes, s->bytes), p->owner,
+		       site_name(s, p));
 		if (stacks && p->stack != ROW_NONE)
 			text_stack(stdout, s->snapshot.live.views, p->stack);
 	}

@@ -100,9 +100,3 @@ void memory_sums_free(struct memory_sums *s)
 	free(s->all.at);
 	*s = (struct memory_sums){0};
 }
-
-void memory_name_print(const char *name)
-{
-	for (; *name; name++)
-		putchar((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name);
-}

@@ -24,7 +24,4 @@ bool memory_read(struct resident *r, struct memory_sums *s, pid_t pid, bool ask)
 struct memory_sum *memory_sum_find(const struct memory_sums *s, const char *name);
 void memory_sums_free(struct memory_sums *s);
 
-/* Names in a file system, and in the JVM's answer, may have any bytes. */
-void memory_name_print(const char *name);
-
 #endif
