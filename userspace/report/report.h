@@ -52,10 +52,10 @@ enum script_time { SCRIPT_SINCE_START, SCRIPT_WALL, SCRIPT_MONOTONIC };
 
 struct script_options {
 	enum script_time time;
-	bool lines;	   /* adds a line with the source line behind each frame, where it is known */
-	bool annotate;	   /* kind suffixes */
-	uint64_t events;   /* only these: bit 0 samples, bit n JVM events of kind n; 0: everything */
-	const char *named; /* and samples of this hit event; NULL: none */
+	bool lines;		 /* adds a line with the source line behind each frame, where it is known */
+	bool annotate;		 /* kind suffixes */
+	uint64_t events;	 /* only these: bit 0 samples, bit n JVM events of kind n; 0: everything */
+	VEC(const char *) named; /* and samples of these hit events */
 };
 /*
  * Prints an event in perf script's format; `jvm` is its row when it is a JVM event. Returns false for a definition and

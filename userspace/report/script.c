@@ -206,6 +206,21 @@ static void print_values(FILE *out, struct trace_str text)
 			(int)text_clean(clean, text.str, text.len < sizeof(clean) ? text.len : sizeof(clean)), clean);
 }
 
+static bool is_everything(const struct script_options *o)
+{
+	return !o->events && !o->named.count;
+}
+
+static bool is_selected_sample(const struct timed *t, const struct script_options *o)
+{
+	if (is_everything(o) || (o->events & 1 && !t->hit))
+		return true;
+	for (size_t i = 0; i < o->named.count; i++)
+		if (hits_named(t->name, o->named.at[i]))
+			return true;
+	return false;
+}
+
 static bool print_sample(FILE *out, const struct analysis *an, const struct trace_sample *r,
 			 const struct script_options *o)
 {
@@ -214,7 +229,7 @@ static bool print_sample(FILE *out, const struct analysis *an, const struct trac
 
 	if (!stream_sample(an, r, &t))
 		return false;
-	if ((o->events || o->named) && !(o->events & 1 && !t.hit) && !(o->named && hits_named(t.name, o->named)))
+	if (!is_selected_sample(&t, o))
 		return false;
 	print_about(out, an, t.vthread, t.span);
 	print_head(out, an, o, w, t.cpu, t.time_ns);
@@ -380,7 +395,7 @@ static bool is_selected(const struct trace_rec *rec, const struct script_options
 {
 	uint32_t kind = rec->jvm_event.kind;
 
-	if ((!o->events && !o->named) || rec->kind == TRACE_SAMPLE)
+	if (is_everything(o) || rec->kind == TRACE_SAMPLE)
 		return true;
 	return rec->kind == TRACE_JVM_EVENT && kind < 64 && o->events >> kind & 1;
 }

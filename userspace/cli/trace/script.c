@@ -73,9 +73,8 @@ static error_t script_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_EVENT:
 		if (common_event_named(arg))
-			o->style.named = arg;
-		else
-			o->style.events |= 1ULL << kind_named(arg);
+			return VEC_PUSH(&o->style.named, arg) ? ENOMEM : 0;
+		o->style.events |= 1ULL << kind_named(arg);
 		return 0;
 	case OPT_TIME:
 		o->style.time = parse_base(state, arg);
@@ -152,6 +151,14 @@ static int script_raw(const char *path)
 	return status;
 }
 
+static bool has_named(const struct loaded *l, const struct script_options *style)
+{
+	for (size_t i = 0; i < style->named.count; i++)
+		if (!common_has_event(l, style->named.at[i], false))
+			return false;
+	return true;
+}
+
 static int script_events(struct script_arguments *o)
 {
 	struct loaded l;
@@ -159,8 +166,7 @@ static int script_events(struct script_arguments *o)
 
 	if (!common_load_analysis(&l, o->file, &o->common.filter))
 		return status;
-	if (common_has_times(&l, "a list of events") &&
-	    (!o->style.named || common_has_event(&l, o->style.named, false))) {
+	if (common_has_times(&l, "a list of events") && has_named(&l, &o->style)) {
 		err = print_events(l.reader, l.analysis, common_top(&o->common, UINT_MAX), &o->style);
 		status = common_status(&l, printed(o->file, err));
 	}
@@ -179,5 +185,6 @@ int cmd_script(int argc, char **argv)
 		return EXIT_FAILURE;
 	status = o.raw ? script_raw(o.file) : script_events(&o);
 	filter_free(&o.common.filter);
+	free(o.style.named.at);
 	return status;
 }
