@@ -155,6 +155,9 @@ async function address(p, from, to) {
 	await p.evaluate("location.hash = '#view=x&graph=99&thread=-1&range=5-1&time=a-b&process=%zz'");
 	await p.wait(200);
 	assert.strictEqual(await p.evaluate("braidPage.state.view + braidPage.state.graph + braidPage.state.range"), "graph0null");
+	await p.evaluate("location.hash = '#view=constructor'");
+	await p.wait(200);
+	assert.strictEqual(await p.evaluate("braidPage.state.view"), "graph");
 	return total;
 }
 

@@ -141,7 +141,8 @@ function readHash(text) {
 	[from, to] = timesIn(got.get("time")) || [begin, end];
 	$("search").value = got.get("search") || "";
 	laneFilter = $("lanes").value = got.get("lanes") || "";
-	setView(VIEWS[got.get("view")] && !$(VIEWS[got.get("view")]).hidden ? got.get("view") : "graph");
+	const view = got.get("view");
+	setView(Object.hasOwn(VIEWS, view) && !$(VIEWS[view]).hidden ? view : "graph");
 	showRange();
 	match();
 	rebuild((got.get("zoom") || "").split(".").filter(text => text !== "").slice(0, DEEPEST));
