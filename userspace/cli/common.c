@@ -287,19 +287,25 @@ error_t common_file_arg(int key, char *arg, struct argp_state *state, const char
 	return key == ARGP_KEY_END ? 0 : ARGP_ERR_UNKNOWN;
 }
 
+pid_t common_id(struct argp_state *state, const char *what, const char *arg)
+{
+	size_t digits = strspn(arg, "0123456789");
+	unsigned long id = strtoul(arg, NULL, 10);
+
+	if (!digits || arg[digits] || !id || id > 1UL << 22)
+		argp_error(state, "'%.60s' is not a %s id", arg, what);
+	return (pid_t)id;
+}
+
 error_t common_pid_arg(int key, char *arg, struct argp_state *state, pid_t *pid)
 {
-	char *end;
-
 	if (key == ARGP_KEY_END && !*pid)
 		argp_error(state, "no process id; `braid list` shows the JVMs");
 	if (key != ARGP_KEY_ARG)
 		return 0;
 	if (*pid)
 		argp_error(state, "unexpected argument '%s'; name one process", arg);
-	*pid = (pid_t)strtol(arg, &end, 10);
-	if (*end || *pid <= 0)
-		argp_error(state, "'%s' is not a process id", arg);
+	*pid = common_id(state, "process", arg);
 	return 0;
 }
 

@@ -63,7 +63,10 @@ bool common_event_named(const char *arg);
 /* The one FILE argument: for ARGP_KEY_ARG and ARGP_KEY_END. */
 error_t common_file_arg(int key, char *arg, struct argp_state *state, const char **file);
 
-/* The one PID argument, the same way. */
+/* The id of a "process" or "thread", which Linux lets end at 2^22; for another text it ends the program. */
+pid_t common_id(struct argp_state *state, const char *what, const char *arg);
+
+/* The one PID argument, as common_file_arg(). */
 error_t common_pid_arg(int key, char *arg, struct argp_state *state, pid_t *pid);
 
 unsigned common_top(const struct common *c, unsigned otherwise);

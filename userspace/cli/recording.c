@@ -90,7 +90,7 @@ static void add_pids(struct argp_state *state, struct record_options *o, char *l
 
 		if (!pids)
 			argp_failure(state, 1, ENOMEM, "-p");
-		pids[o->pid_count++] = (pid_t)option_number(state, "-p", one, 1, 1 << 22);
+		pids[o->pid_count++] = common_id(state, "process", one);
 		o->pids = pids;
 	}
 }

@@ -1,113 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tests of the subcommands that read traces: what they print, refuse and write. */
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cli/cli.h>
+/* Tests of the subcommands that read traces: what they print and refuse. */
 #include <cli/common.h>
 #include <explain/at.h>
 #include <report/report.h>
-#include <trace/trace.h>
 
-#include "unit/run.h"
+#include "unit/commands_fixture.h"
 
 Suite *test_commands(void);
-
-/* One directory for all tests, since a test that ends its process cannot remove its own. */
-static char directory[] = "/tmp/braid-test-commands-XXXXXX";
-static char trace_path[64], output_path[64], error_path[64];
-
-static void make_directory(void)
-{
-	ck_assert_ptr_nonnull(mkdtemp(directory));
-	snprintf(trace_path, sizeof(trace_path), "%s/trace", directory);
-	snprintf(output_path, sizeof(output_path), "%s/output", directory);
-	snprintf(error_path, sizeof(error_path), "%s/error", directory);
-}
-
-static void remove_directory(void)
-{
-	char older[80]; /* a file that a test has just written */
-
-	snprintf(older, sizeof(older), "%s.old", trace_path);
-	unlink(older);
-	unlink(trace_path);
-	unlink(output_path);
-	unlink(error_path);
-	rmdir(directory);
-}
-
-/* With the synthetic trace written; the test may write more. */
-static struct trace_writer *begin_trace(void)
-{
-	struct trace_writer *w;
-
-	unlink(trace_path);
-	ck_assert_int_eq(trace_writer_open(&w, trace_path), 0);
-	for (size_t i = 0; i < SYNTHETIC_COUNT; i++)
-		ck_assert_int_eq(trace_writer_put(w, &synthetic[i]), 0);
-	return w;
-}
-
-static void write_trace(void)
-{
-	ck_assert_int_eq(trace_writer_close(begin_trace()), 0);
-}
-
-static char error_text[4096];
-
-static void read_back(const char *path, char *text, size_t size)
-{
-	FILE *in = fopen(path, "r");
-
-	ck_assert_ptr_nonnull(in);
-	text[fread(text, 1, size - 1, in)] = '\0';
-	fclose(in);
-}
-
-/* Runs a subcommand with its output in files and returns its standard output; error_text gets its standard error. */
-static char *output_of(int (*command)(int, char **), int expected, const char *const *args)
-{
-	char *argv[16];
-	int argc = 0, status, out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO);
-	char *text = calloc(1, 1 << 20);
-
-	for (; args[argc]; argc++)
-		argv[argc] = (char *)(uintptr_t)args[argc];
-	argv[argc] = NULL;
-	fflush(stdout);
-	ck_assert_ptr_nonnull(freopen(output_path, "w", stdout));
-	ck_assert_ptr_nonnull(freopen(error_path, "w", stderr));
-	status = command(argc, argv);
-	fflush(stdout);
-	fflush(stderr);
-	dup2(out, STDOUT_FILENO);
-	dup2(err, STDERR_FILENO);
-	close(out);
-	close(err);
-	read_back(output_path, text, 1 << 20);
-	read_back(error_path, error_text, sizeof(error_text));
-	ck_assert_msg(status == expected, "status %d: %s", status, error_text);
-	return text;
-}
-
-/* Runs a subcommand that must fail with status 1 and print `expected` in one line. */
-static void refused(int (*command)(int, char **), const char *expected, const char *const *args)
-{
-	char *text = output_of(command, 1, args);
-	const char *end = strchr(error_text, '\n');
-
-	ck_assert_msg(strstr(error_text, expected) != NULL, "%s", error_text);
-	ck_assert_ptr_nonnull(end);
-	ck_assert_str_eq(end, "\n");
-	ck_assert_str_eq(text, "");
-	free(text);
-}
-
-#define RUN(command, ...) output_of(command, 0, (const char *const[]){"braid x", __VA_ARGS__, NULL})
 
 START_TEST(replay_is_report)
 {
@@ -175,6 +74,34 @@ START_TEST(script_of_other_events)
 	text = RUN(cmd_script, "--raw", trace_path);
 	ck_assert_ptr_nonnull(strstr(text, "demo.Util"));
 	free(text);
+}
+END_TEST
+
+START_TEST(script_of_named_events)
+{
+	static const struct trace_rec hits[] = {
+		REC(TRACE_NAME, name, 100, S("uprobe:/a:begin")),
+		REC(TRACE_NAME, name, 101, S("uprobe:/a:end")),
+		REC(TRACE_NAME, name, 102, S("uprobe:/a:other")),
+		REC(TRACE_SAMPLE, sample, BASE_NS + 15 * MS, 1, 0, 3, 1, 0, 100),
+		REC(TRACE_SAMPLE, sample, BASE_NS + 25 * MS, 1, 0, 3, 1, 0, 101),
+		REC(TRACE_SAMPLE, sample, BASE_NS + 35 * MS, 1, 0, 3, 1, 0, 102),
+	};
+	struct trace_writer *w = begin_trace();
+	char *text;
+
+	for (size_t i = 0; i < sizeof(hits) / sizeof(hits[0]); i++)
+		ck_assert_int_eq(trace_writer_put(w, &hits[i]), 0);
+	ck_assert_int_eq(trace_writer_close(w), 0);
+	text = RUN(cmd_script, "--event", "begin", "--event", "end", "--event", "gc_pause", trace_path);
+	ck_assert_ptr_nonnull(strstr(text, " uprobe:/a:begin:\n"));
+	ck_assert_ptr_nonnull(strstr(text, " uprobe:/a:end:\n"));
+	ck_assert_ptr_nonnull(strstr(text, " braid:gc_pause: "));
+	ck_assert_ptr_null(strstr(text, " uprobe:/a:other:\n"));
+	ck_assert_ptr_null(strstr(text, " cpu-clock:\n"));
+	free(text);
+	refused(cmd_script, "'nothing' is neither",
+		(const char *const[]){"braid x", "--event", "nothing", "--event", "end", trace_path, NULL});
 }
 END_TEST
 
@@ -402,26 +329,39 @@ START_TEST(commands_refuse)
 }
 END_TEST
 
+static const struct {
+	int (*command)(int, char **);
+	const char *args[5];
+} bad[] = {
+	{cmd_report, {"braid report", "--from", "soon", "x"}},
+	{cmd_report, {"braid report", "--pid", "1,", "x"}},
+	{cmd_report, {"braid report", "--include", "a(", "x"}},
+	{cmd_report, {"braid report", "--top", "-1", "x"}},
+	{cmd_report, {"braid report", "a", "b"}},
+	{cmd_explain, {"braid explain", "x"}},
+	{cmd_explain, {"braid explain", "--thread", "1", "--slowest=2"}},
+	{cmd_explain, {"braid explain", "--thread", "1", "--against=1.."}},
+	{cmd_explain, {"braid explain", "--thread", "1", "--against=..2"}},
+	/* 2^32 + 999999999 and the like would be other processes if they were cut */
+	{cmd_heap, {"braid heap", "5294967295"}},
+	{cmd_memory, {"braid memory", "999999999"}},
+	{cmd_threads, {"braid threads", "0"}},
+	{cmd_record, {"braid record", "-p", "4194304.9"}},
+	{cmd_record, {"braid record", "-p", "0x3fffff"}},
+	{cmd_record, {"braid record", "-p", "4194304,4294967297"}},
+	{cmd_ctl, {"braid ctl", "4194305", "status"}},
+};
+
 START_TEST(command_line_is_checked)
 {
-	static const char *bad[][5] = {
-		{"braid report", "--from", "soon", "x", NULL},
-		{"braid report", "--pid", "1,", "x", NULL},
-		{"braid report", "--include", "a(", "x", NULL},
-		{"braid report", "--top", "-1", "x", NULL},
-		{"braid report", "a", "b", NULL},
-		{"braid explain", "x", NULL},
-		{"braid explain", "--thread", "1", "--slowest=2", NULL},
-		{"braid explain", "--thread", "1", "--against=1..", NULL},
-		{"braid explain", "--thread", "1", "--against=..2", NULL},
-	};
+	char *argv[5] = {0};
 	int argc = 0;
 
-	while (bad[_i][argc])
-		argc++;
+	for (; bad[_i].args[argc]; argc++)
+		argv[argc] = strdup(bad[_i].args[argc]); /* lists are taken apart where they are */
 	ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
 	/* leaves by exit(2), which the test case expects */
-	(strstr(bad[_i][0], "explain") ? cmd_explain : cmd_report)(argc, (char **)(uintptr_t)bad[_i]);
+	bad[_i].command(argc, argv);
 }
 END_TEST
 
@@ -444,49 +384,6 @@ START_TEST(default_is_read)
 		free(text);
 	}
 	ck_assert_int_eq(unlink("braid.trace"), 0);
-	ck_assert_int_eq(rmdir(dir), 0);
-}
-END_TEST
-
-static mode_t mode_of(const char *path)
-{
-	struct stat st;
-
-	ck_assert_int_eq(stat(path, &st), 0);
-	return st.st_mode & 07777;
-}
-
-/* A user who may not read the trace may not read its exports, whatever the umask and whatever file was there before. */
-START_TEST(outputs_are_private)
-{
-	char dir[] = "/tmp/braid-export-XXXXXX", path[64], link[64];
-
-	umask(022);
-	ck_assert_ptr_nonnull(mkdtemp(dir));
-	snprintf(path, sizeof(path), "%s/out", dir);
-	snprintf(link, sizeof(link), "%s/link", dir);
-	ck_assert_int_eq(chmod(trace_path, 0600), 0);
-	free(RUN(cmd_report, "--html", path, trace_path));
-	ck_assert_uint_eq(mode_of(path), 0600);
-	ck_assert_int_eq(chmod(path, 0666), 0);
-	free(RUN(cmd_export, "-o", path, trace_path));
-	ck_assert_uint_eq(mode_of(path), 0600);
-	ck_assert_int_eq(chmod(trace_path, 0640), 0);
-	free(RUN(cmd_export, "-o", path, trace_path));
-	ck_assert_uint_eq(mode_of(path), 0640);
-	/* a dangling link would create the file it points to */
-	ck_assert_int_eq(unlink(path), 0);
-	ck_assert_int_eq(symlink(path, link), 0);
-	refused(cmd_export, "cannot write ", (const char *const[]){"braid x", "-o", link, trace_path, NULL});
-	ck_assert_int_ne(access(path, F_OK), 0);
-	if (geteuid() == 0) { /* another user made the file before */
-		fclose(fopen(path, "w"));
-		ck_assert_int_eq(chown(path, 65534, 65534), 0);
-		refused(cmd_export, "another user's file",
-			(const char *const[]){"braid x", "-o", path, trace_path, NULL});
-		ck_assert_int_eq(unlink(path), 0);
-	}
-	ck_assert_int_eq(unlink(link), 0);
 	ck_assert_int_eq(rmdir(dir), 0);
 }
 END_TEST
@@ -553,11 +450,11 @@ Suite *test_commands(void)
 	tcase_add_test(files, replay_of_lying_times);
 	tcase_add_test(files, script_of_a_thread);
 	tcase_add_test(files, script_of_other_events);
+	tcase_add_test(files, script_of_named_events);
 	tcase_add_test(files, script_time_bases);
 	tcase_add_test(files, near_samples_are_kept);
 	tcase_add_test(files, windows_are_shown);
 	tcase_add_test(files, commands_read_files);
-	tcase_add_test(files, outputs_are_private);
 	tcase_add_test(files, default_is_read);
 	tcase_add_test(files, damage_is_loss);
 	tcase_add_test(files, end_is_missing);
@@ -568,7 +465,7 @@ Suite *test_commands(void)
 	tcase_add_test(files, top_limits);
 	suite_add_tcase(s, files);
 	/* without the fixture, whose end exit() would skip */
-	tcase_add_loop_exit_test(leaves, command_line_is_checked, 2, 0, 9);
+	tcase_add_loop_exit_test(leaves, command_line_is_checked, 2, 0, sizeof(bad) / sizeof(bad[0]));
 	suite_add_tcase(s, leaves);
 	return s;
 }

@@ -96,16 +96,14 @@ struct ctl {
 
 static void add_pids(struct argp_state *state, struct ctl *c, char *list)
 {
-	char *save = NULL, *end;
+	char *save = NULL;
 
 	for (char *one = strtok_r(list, ",", &save); one; one = strtok_r(NULL, ",", &save)) {
-		long pid = strtol(one, &end, 10);
+		pid_t pid = common_id(state, "process", one);
 
-		if (*end || pid <= 0 || pid > 1 << 22)
-			argp_error(state, "'%s' is not a process id", one);
 		if (c->pid_count == sizeof(c->pids) / sizeof(c->pids[0]))
 			argp_error(state, "too many processes at once");
-		c->pids[c->pid_count++] = (pid_t)pid;
+		c->pids[c->pid_count++] = pid;
 	}
 }
 
@@ -128,16 +126,11 @@ static void add_list(struct argp_state *state, struct ctl *c, const char *list)
 
 static void add_thread(struct argp_state *state, struct ctl *c, const char *tid)
 {
-	char *end;
-	long value = strtol(tid, &end, 10);
-
 	if (!c->verb || (c->verb->change != CONFIG_ENABLE && c->verb->change != CONFIG_DISABLE))
 		argp_error(state, "only enable and disable take thread=TID");
 	if (c->request.thread)
 		argp_error(state, "unexpected argument 'thread=%.60s'; name one thread at a time", tid);
-	if (*end || value <= 0 || value > 1 << 22)
-		argp_error(state, "'%.60s' is not a thread id", tid);
-	c->request.thread = (uint32_t)value;
+	c->request.thread = (uint32_t)common_id(state, "thread", tid);
 }
 
 static void add_verb(struct argp_state *state, struct ctl *c, const char *name)
