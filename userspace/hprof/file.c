@@ -110,7 +110,7 @@ static int unzstd(struct inflating *c)
 		left = ZSTD_decompressStream(z, &out, &in);
 		if (ZSTD_isError(left))
 			break;
-		more = out.pos == out.size;
+		more = left && out.pos == out.size;
 		err = write_all(c->to, c->out, out.pos);
 	}
 	ZSTD_freeDCtx(z);
