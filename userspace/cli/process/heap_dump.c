@@ -198,6 +198,7 @@ static bool record(struct dump_command *c)
 	struct record_options *o = &c->snapshot->record;
 	pthread_t thread;
 	bool ok;
+	int err;
 
 	o->duration_ns = 0;
 	o->done = &c->done;
@@ -210,8 +211,9 @@ static bool record(struct dump_command *c)
 		c->dump.allocated_read = allocated_read;
 		c->dump.ctx = c;
 	}
-	if (pthread_create(&thread, NULL, dump_main, c)) {
-		log_error("cannot start a thread: %s", strerror(errno));
+	err = pthread_create(&thread, NULL, dump_main, c);
+	if (err) {
+		log_error("cannot start a thread: %s", strerror(err));
 		return false;
 	}
 	ok = snapshot_run(c->snapshot);
