@@ -16,6 +16,7 @@
 #include <xxhash.h>
 
 #define LINE_UNKNOWN (-1)
+#define SITES_BYTES_MAX (1ULL << 44) /* of all sites: no heap is larger */
 
 /* ---- which objects ---- */
 
@@ -46,7 +47,7 @@ static int add(struct writer *w, const struct braid_heap_watched *o)
 	struct writer_site *site;
 	int64_t class;
 
-	if (!marks_cover(&w->reach.marks, object) || !marks_has(&w->reach.marks, object))
+	if (!marks_has(&w->reach.marks, object))
 		return 0;
 	class = roots_class_at(w, object, o->bytes);
 	if (class < 0)
@@ -54,11 +55,14 @@ static int add(struct writer *w, const struct braid_heap_watched *o)
 	w->d->watched++;
 	if (!known)
 		return 0;
+	if (o->weight > SITES_BYTES_MAX - w->site_bytes)
+		return -EFBIG;
 	site = site_of(w, known->stack, (uint32_t) class);
 	if (!site)
 		return -ENOMEM;
 	site->objects++;
-	site->bytes += o->weight < UINT64_MAX - site->bytes ? o->weight : UINT64_MAX - site->bytes;
+	site->bytes += o->weight;
+	w->site_bytes += o->weight;
 	w->d->allocated++;
 	return pair_put(&w->stack_of, object, 0, known->stack + 1) ? 0 : -ENOMEM;
 }
@@ -213,12 +217,11 @@ static void site_write(struct writer *w, const struct writer_site *s)
 /* Bytes are estimates from the samples. The numbers of objects are those of the samples. */
 static void sites_write(struct writer *w)
 {
-	uint64_t bytes = 0, objects = 0;
+	uint64_t bytes = w->site_bytes, objects = 0;
 	uint32_t entries = 0;
 
 	for (size_t i = 0; i < w->sites.count; i++) {
 		entries += site_entries(&w->sites.at[i]);
-		bytes += w->sites.at[i].bytes;
 		objects += w->sites.at[i].objects;
 	}
 	records_record(&w->out, HPROF_SITES, 2 + 4 + 4 + 4 + 8 + 8 + 4 + 25 * entries);

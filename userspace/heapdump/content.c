@@ -68,7 +68,7 @@ static uint64_t reference_of(struct writer *w, uint64_t object, bool weak)
 {
 	if (!object)
 		return 0;
-	if (marks_cover(&w->reach.marks, object) && marks_has(&w->reach.marks, object))
+	if (marks_has(&w->reach.marks, object))
 		return object;
 	if (weak)
 		w->d->cleared++;

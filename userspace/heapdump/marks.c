@@ -61,7 +61,7 @@ void marks_clear(struct marks *m, uint64_t address)
 bool marks_has(const struct marks *m, uint64_t address)
 {
 	uint64_t offset = address - m->low;
-	const uint64_t *chunk = m->chunks[offset >> CHUNK_SHIFT];
+	const uint64_t *chunk = marks_cover(m, address) ? m->chunks[offset >> CHUNK_SHIFT] : NULL;
 
 	return chunk && chunk[bit_of(offset) / 64] >> bit_of(offset) % 64 & 1;
 }

@@ -27,6 +27,7 @@ static inline bool marks_cover(const struct marks *m, uint64_t address)
 /* The address must be covered. True: it was not set before, and is now. */
 bool marks_set(struct marks *m, uint64_t address);
 void marks_clear(struct marks *m, uint64_t address);
+/* Of any address. */
 bool marks_has(const struct marks *m, uint64_t address);
 
 /* The first address from `address` on that is set; 0: none. */

@@ -340,7 +340,7 @@ static int drain(struct reach *g)
 const uint8_t *reach_bytes(struct reach *g, uint64_t address, size_t size)
 {
 	if (address < g->window_at || address + size > g->window_at + g->window_bytes) {
-		uint64_t left = g->marks.high - address;
+		uint64_t left = address < g->marks.high ? g->marks.high - address : 0;
 
 		g->window_at = address;
 		g->window_bytes =
@@ -351,25 +351,36 @@ const uint8_t *reach_bytes(struct reach *g, uint64_t address, size_t size)
 	return g->window + (address - g->window_at);
 }
 
+/* Takes an array's length, which is 0 if it would end outside the heap. */
+static void take_length(struct reach *g, struct reach_object *o, uint64_t length)
+{
+	if (length > (g->marks.high - o->address - o->class->size) >> o->class->element_log2)
+		g->bad++;
+	else
+		o->length = length;
+}
+
 /* False: it cannot be read any more. */
 static bool object_get(struct reach *g, uint64_t address, struct reach_object *o)
 {
-	uint32_t header = g->vm->header;
-	const uint8_t *head = reach_bytes(g, address, header);
+	uint32_t length_end = g->vm->array_length + 4, size = length_end > g->vm->header ? length_end : g->vm->header;
+	const uint8_t *head = reach_bytes(g, address, size);
+	uint64_t length;
 	int64_t i;
 
-	if (head && address + g->vm->array_length + 4 <= g->window_at + g->window_bytes)
-		header = g->vm->array_length + 4 > header ? g->vm->array_length + 4 : header;
-	i = head ? class_of(g, head, header) : -1;
+	if (!head) { /* what is no array can be as short as its header */
+		size = g->vm->header;
+		head = reach_bytes(g, address, size);
+	}
+	i = head ? class_of(g, head, size) : -1;
 	if (i < 0)
 		return false;
-	*o = (struct reach_object){
-		.address = address, .class = &g->classes->at.at[i], .bytes = g->classes->at.at[i].size};
-	if (o->class->kind != CLASS_INSTANCE) {
-		o->length = array_length(g->vm, head);
-		o->bytes += o->length << o->class->element_log2;
-	}
+	*o = (struct reach_object){.address = address, .class = &g->classes->at.at[i]};
+	length = o->class->kind == CLASS_INSTANCE ? 0 : array_length(g->vm, head);
 	o->at = reach_bytes(g, address, o->class->size);
+	if (o->at)
+		take_length(g, o, length);
+	o->bytes = o->class->size + (o->length << o->class->element_log2);
 	return o->at;
 }
 
@@ -383,7 +394,7 @@ int reach_each(struct reach *g, int (*fn)(void *ctx, const struct reach_object *
 		struct reach_object o;
 
 		if (object_get(g, at, &o))
-			err = charge_object(g, at, o.bytes) ? fn(ctx, &o) : -EFBIG;
+			err = reach_charge(g, o.bytes) ? fn(ctx, &o) : -EFBIG;
 		else
 			g->bad++;
 		if (!err && ++checked % BATCH == 0)

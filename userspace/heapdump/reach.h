@@ -57,7 +57,7 @@ struct reach_object {
 	uint64_t address;
 	struct class *class;
 	uint64_t length; /* of an array */
-	uint64_t bytes;	 /* of all of it, as far as it is described by its class */
+	uint64_t bytes;	 /* of all of it, as far as it is described by its class: it ends in the heap */
 	const uint8_t *at;
 };
 

@@ -126,7 +126,7 @@ static void write_thread(struct writer *w, uint32_t thread)
 
 static int root_write(struct writer *w, const struct braid_heap_root *r)
 {
-	if (!marks_has(&w->reach.marks, r->object)) /* a class that is not loaded */
+	if (!marks_has(&w->reach.marks, r->object)) /* a class that is not loaded, or another root than was marked */
 		return 0;
 	if (r->kind == BRAID_ROOT_THREAD) /* all threads are written as they are known, also those that JVM TI hides */
 		return 0;

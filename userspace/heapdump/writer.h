@@ -50,6 +50,7 @@ struct writer {
 	struct pair_map stack_of;	   /* a watched object's address to the stack that allocated it, index + 1 */
 	VEC(struct writer_site) sites;	   /* of what is in the dump */
 	struct pair_map site_of;	   /* stack and class to index + 1 */
+	uint64_t site_bytes;		   /* of all of them */
 	uint64_t texts, allocation_frames; /* written for these stacks */
 };
 

@@ -220,15 +220,20 @@ static inline uint64_t new_chunk(uint32_t sp, uint32_t words, uint64_t bitmap)
 	return chunk;
 }
 
-/* Marks what `root` leads to, and counts it. */
-static inline void counted(struct histogram *h, uint64_t root)
+/* Marks what `root` leads to, for the dump. */
+static inline struct writer writer_of(struct heapdump *d, uint64_t root)
 {
-	struct writer w;
-
 	reach_begin();
 	reach_mark(&f->reach, root);
 	ck_assert_int_eq(reach_close_over(&f->reach), 0);
-	w = (struct writer){.copy = f->copy, .vm = f->vm, .classes = f->classes, .reach = f->reach};
+	return (struct writer){.d = d, .copy = f->copy, .vm = f->vm, .classes = f->classes, .reach = f->reach};
+}
+
+/* Counts what `root` leads to. */
+static inline void counted(struct histogram *h, uint64_t root)
+{
+	struct writer w = writer_of(NULL, root);
+
 	*h = (struct histogram){0};
 	ck_assert_int_eq(histogram_count(&w, h), 0);
 }

@@ -78,6 +78,23 @@ START_TEST(what_is_reachable)
 }
 END_TEST
 
+/* All of what says that it is an array does not lie in the part of the heap that is read first. */
+START_TEST(array_across_windows)
+{
+	size_t counts[3] = {0};
+
+	build();
+	f->used = REACH_WINDOW - 16;
+	reach_begin();
+	reach_mark(&f->reach, new_array(&f->ints, 5, 4));
+	ck_assert_int_eq(reach_close_over(&f->reach), 0);
+	ck_assert_int_eq(reach_each(&f->reach, count, counts), 0);
+	ck_assert_uint_eq(counts[2], 1);
+	ck_assert_uint_eq(f->reach.bad, 0);
+	demolish();
+}
+END_TEST
+
 /* The same objects are found when the list of those that are left has room for a few only. */
 START_TEST(little_room)
 {
@@ -214,6 +231,7 @@ Suite *test_heapdump(void)
 
 	tcase_add_test(c, classes_have_their_fields);
 	tcase_add_test(c, what_is_reachable);
+	tcase_add_test(c, array_across_windows);
 	tcase_add_test(c, little_room);
 	tcase_add_test(c, weak_references_keep_nothing);
 	tcase_add_test(c, frames_in_the_heap);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Copies of heaps in which anything can be: what is read of them is bounded. */
+#include "unit/program.h" /* before the other, whose global name it would hide */
+
 #include "fake_vm.h"
+
+#include <endian.h>
 
 Suite *test_heapdump_damage(void);
 
@@ -48,6 +52,13 @@ START_TEST(damaged_frames)
 }
 END_TEST
 
+static int count_within(void *ctx, const struct reach_object *o)
+{
+	ck_assert_uint_le(o->bytes, AT(f->heap) + HEAP_BYTES - o->address);
+	ck_assert_uint_le(o->class->size + (o->length << o->class->element_log2), o->bytes);
+	return count(ctx, o);
+}
+
 /* References that lead nowhere, objects without a class, an array that is longer than the heap. */
 START_TEST(damage)
 {
@@ -70,9 +81,10 @@ START_TEST(damage)
 	reach_mark(&f->reach, refs);
 	ck_assert_int_eq(reach_close_over(&f->reach), 0);
 	ck_assert_uint_ge(f->reach.bad, 5);
-	ck_assert_int_eq(reach_each(&f->reach, count, counts), 0);
+	ck_assert_int_eq(reach_each(&f->reach, count_within, counts), 0);
 	ck_assert_uint_eq(counts[0], 0);
 	ck_assert_uint_eq(counts[2], 2);
+	ck_assert_ptr_null(reach_bytes(&f->reach, AT(f->heap) + HEAP_BYTES, 1));
 	f->stop = true;
 	reach_mark(&f->reach, new_object(&f->node, 40));
 	ck_assert_int_eq(reach_close_over(&f->reach), -EINTR);
@@ -188,11 +200,116 @@ START_TEST(objects_that_overlap)
 }
 END_TEST
 
+/* ---- tables of the agent's ---- */
+
+/* They are read again after they were checked, and may be different then. */
+START_TEST(roots_that_change)
+{
+	struct {
+		struct braid_heap_roots head;
+		struct braid_heap_root root[2];
+	} table = {.root = {{.kind = BRAID_ROOT_JNI_GLOBAL, .object = 0x10},
+			    {.kind = BRAID_ROOT_JNI_GLOBAL, .object = UINT64_MAX - 7}}};
+	struct heapdump d = {.roots = AT(&table)};
+	struct writer w;
+
+	build();
+	w = writer_of(&d, new_object(&f->node, 40));
+	w.head.count = 2;
+	ck_assert_int_eq(roots_write(&w), 0);
+	ck_assert_uint_eq(d.roots_written, 0);
+	demolish();
+}
+END_TEST
+
+static struct heapdump_allocated known;
+
+static const struct heapdump_allocated *known_read(void *ctx)
+{
+	(void)ctx;
+	return &known;
+}
+
+/* Writes the sites of two objects with these weights. Returns the bytes in the file; 0: they are refused. */
+static size_t sites_of(uint64_t first, uint64_t second, uint8_t *to, size_t size)
+{
+	static struct heapdump_stack stack;
+	static struct heapdump_object objects[] = {{.number = 1}, {.number = 2}};
+	uint64_t node, next;
+	struct braid_heap_watched table[] = {{.slot = AT(&node), .bytes = 40, .weight = first, .number = 1},
+					     {.slot = AT(&next), .bytes = 40, .weight = second, .number = 2}};
+	struct heapdump d = {.allocated_read = known_read};
+	const char *path = path_in("sites");
+	struct writer w;
+	uint64_t bytes = 0;
+	int err;
+
+	known.stacks.at = &stack;
+	known.stacks.count = 1;
+	known.objects.at = objects;
+	known.objects.count = 2;
+	build();
+	node = new_object(&f->node, 40);
+	next = *word(node, 16) = new_object(&f->node, 40);
+	w = writer_of(&d, node);
+	w.head.watched = AT(table);
+	w.head.watched_count = 2;
+	err = allocations_read(&w);
+	if (!err) {
+		FILE *file;
+
+		ck_assert_int_eq(output_open(&d.output, path, &f->stop), 0);
+		ck_assert_int_eq(records_open(&w.out, d.output, 0), 0);
+		ck_assert_int_eq(allocations_write(&w), 0);
+		ck_assert_int_eq(records_end(&w.out), 0);
+		ck_assert_int_eq(output_close(d.output, true, &bytes), 0);
+		ck_assert_uint_le(bytes, size);
+		file = fopen(path, "r");
+		ck_assert_uint_eq(fread(to, 1, size, file), bytes);
+		fclose(file);
+		unlink(path);
+	}
+	ck_assert(!err || err == -EFBIG);
+	records_close(&w.out);
+	pair_map_free(&w.site_of);
+	pair_map_free(&w.stack_of);
+	free(w.sites.at);
+	demolish();
+	return bytes;
+}
+
+#define FILE_HEAD 31  /* version, size of ids, time */
+#define RECORD_HEAD 9 /* tag, time, length */
+
+/* What the table says of allocated bytes is bounded, and fits the records' numbers. */
+START_TEST(weights)
+{
+	static uint8_t bytes[1U << 20];
+	size_t size = sites_of(5ULL << 32, 1ULL << 32, bytes, sizeof(bytes)), at = FILE_HEAD;
+	uint32_t length = 0, entries;
+
+	for (; at < size && bytes[at] != HPROF_END; at += RECORD_HEAD + length) {
+		memcpy(&length, bytes + at + 5, sizeof(length));
+		length = be32toh(length);
+		if (bytes[at] != HPROF_SITES)
+			continue;
+		memcpy(&entries, bytes + at + RECORD_HEAD + 30, sizeof(entries));
+		ck_assert_uint_eq(be32toh(entries), 7);
+		ck_assert_uint_eq(length, 34 + 25 * 7);
+	}
+	ck_assert_uint_eq(at + RECORD_HEAD, size);
+	ck_assert_uint_gt(sites_of((1ULL << 44) - 1, 1, bytes, sizeof(bytes)), 4096 * 25);
+	ck_assert_uint_eq(sites_of(1ULL << 44, 1, bytes, sizeof(bytes)), 0);
+	ck_assert_uint_eq(sites_of(1ULL << 63, 1ULL << 63, bytes, sizeof(bytes)), 0);
+}
+END_TEST
+
 Suite *test_heapdump_damage(void)
 {
 	Suite *s = suite_create("heapdump damage");
 	TCase *c = tcase_create("all");
 
+	tcase_add_checked_fixture(c, directory_make, directory_remove);
 	tcase_add_test(c, damaged_histograms);
 	tcase_add_test(c, damaged_frames);
 	tcase_add_test(c, damage);
@@ -201,6 +318,8 @@ Suite *test_heapdump_damage(void)
 	tcase_add_test(c, more_fields_than_room);
 	tcase_add_test(c, classes_that_take_time);
 	tcase_add_test(c, objects_that_overlap);
+	tcase_add_test(c, roots_that_change);
+	tcase_add_test(c, weights);
 	suite_add_tcase(s, c);
 	return s;
 }
