@@ -7,6 +7,8 @@ const fs = require("fs");
 const os = require("os");
 const path = require("path");
 
+const LIMIT_MS = 90000; // that of lib.sh
+
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(name => fs.existsSync(name));
 
 /* The protocol: JSON texts that end with a zero byte. */
@@ -33,15 +35,28 @@ function connect(child) {
 	return {send, errors};
 }
 
+const wait = ms => new Promise(done => setTimeout(done, ms));
+
+/* Asks until the answer is true, and returns it. */
+async function repeat(what, ask) {
+	for (const end = Date.now() + LIMIT_MS; ; await wait(50)) {
+		const answer = await ask();
+		if (answer)
+			return answer;
+		if (Date.now() > end)
+			throw new Error("waited in vain for " + what);
+	}
+}
+
+/* Without a page: an empty one, for load(). */
 async function open(page, {width = 1200, height = 700, hash = "", dark = false} = {}) {
 	const home = fs.mkdtempSync(path.join(os.tmpdir(), "braid-page-"));
 	const child = spawn(CHROMIUM, ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir=" + home, "about:blank"], {stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"]});
 	const {send, errors} = connect(child);
-	const {targetInfos} = await send("Target.getTargets");
-	const {sessionId} = await send("Target.attachToTarget", {targetId: targetInfos.find(t => t.type === "page").targetId, flatten: true});
+	const target = await repeat("the browser's page", async () => (await send("Target.getTargets")).targetInfos.find(t => t.type === "page"));
+	const {sessionId} = await send("Target.attachToTarget", {targetId: target.targetId, flatten: true});
 	const command = (method, params) => send(method, params, sessionId);
-	const wait = ms => new Promise(done => setTimeout(done, ms));
 
 	async function evaluate(expression) {
 		const result = await command("Runtime.evaluate", {expression, returnByValue: true, awaitPromise: true});
@@ -57,7 +72,12 @@ async function open(page, {width = 1200, height = 700, hash = "", dark = false} 
 		return [box[0] + x, box[1] + y];
 	}
 	const api = {
-		evaluate, frame, errors, wait, command,
+		evaluate, frame, errors, command,
+		/* What follows from an event that the browser sends later is there, and drawn. */
+		async until(expression) {
+			await repeat(expression, () => evaluate(expression));
+			await frame();
+		},
 		async move(place) { await mouse("mouseMoved", ...await at(place)); await frame(); },
 		async drag(a, b, modifiers = 0) {
 			const from = await at(a), to = await at(b), left = {button: "left", buttons: 1, clickCount: 1, modifiers};
@@ -95,8 +115,7 @@ async function open(page, {width = 1200, height = 700, hash = "", dark = false} 
 		},
 		async load(url, ready = "typeof braidPage === 'object'") {
 			await command("Page.navigate", {url});
-			for (let k = 0; k < 200 && !await evaluate(ready).catch(() => false); k++)
-				await wait(50);
+			await repeat(url + ": " + ready, () => evaluate(ready).catch(() => false));
 			await frame();
 		},
 		/* The page anew, at an address of its own. */
@@ -117,7 +136,8 @@ async function open(page, {width = 1200, height = 700, hash = "", dark = false} 
 	await command("Page.enable");
 	await command("Emulation.setDeviceMetricsOverride", {width, height, deviceScaleFactor: 1, mobile: false});
 	await command("Emulation.setEmulatedMedia", {features: [{name: "prefers-color-scheme", value: dark ? "dark" : "light"}]});
-	await api.load("file://" + path.resolve(page) + hash);
+	if (page)
+		await api.load("file://" + path.resolve(page) + hash);
 	return api;
 }
 

@@ -24,8 +24,7 @@ const FRAME = name => `(() => {
 		const before = await p.evaluate(FRAME("Rounds.changed"));
 		assert(before.wide < changed.wide && (await p.evaluate("location.hash")).includes("by=before"), JSON.stringify([before.wide, changed.wide]));
 		await p.evaluate("history.back()");
-		await p.wait(200);
-		assert.strictEqual((await p.evaluate(FRAME("Rounds.changed"))).wide, changed.wide);
+		await p.until(`${FRAME("Rounds.changed")}?.wide === ${changed.wide}`);
 		/* reversed, the sums are the same */
 		const sums = await p.evaluate("[braidPage.flame.tree.was[0], braidPage.flame.tree.total[0]]");
 		await p.press("reverse");

@@ -10,9 +10,9 @@ const frames = (p, name, flame = "flame") => p.evaluate(`braidPage.frames(braidP
 const names = (p, flame = "flame") => p.evaluate(`braidPage.${flame}.rows.flatMap(row => row.filter((_, k) => k % 3 === 0)).map(i => i ? braidPage.${flame}.tree.labels[braidPage.${flame}.tree.label[i]] : "all")`);
 const hash = p => p.evaluate("location.hash");
 
-async function back(p) {
+async function back(p, expression) {
 	await p.evaluate("history.back()");
-	await p.wait(200);
+	await p.until(expression);
 }
 
 /* Zoom by click and key, what is selected, and the way back. */
@@ -30,11 +30,9 @@ async function zoom(p, report) {
 	const copied = (await p.evaluate("window.copied")).trim().split("\n");
 	assert.deepStrictEqual(copied.slice(0, 3), ["Worker.gamma", "Worker.beta", "Worker.alpha"]);
 	const reloaded = await hash(p);
-	await back(p);
-	assert.strictEqual(await p.evaluate("braidPage.flame.zoom"), 0, "back does not zoom out");
+	await back(p, "braidPage.flame.zoom === 0");
 	await p.evaluate(`location.hash = ${JSON.stringify(reloaded)}`);
-	await p.wait(200);
-	assert((await p.evaluate("braidPage.flame.rows.length")) > 0 && (await p.evaluate("braidPage.flame.tree.labels[braidPage.flame.tree.label[braidPage.flame.zoom]]")) === "Worker.gamma");
+	await p.until(`braidPage.flame.zoom > 0 && braidPage.flame.rows.length > 0 && braidPage.flame.tree.labels[braidPage.flame.tree.label[braidPage.flame.zoom]] === "Worker.gamma"`);
 	await p.key("Escape");
 	assert.strictEqual(await p.evaluate("braidPage.flame.zoom"), 0);
 	await p.key("ArrowUp");
@@ -110,8 +108,7 @@ async function methods(p, report) {
 	await p.frame();
 	assert((await names(p, "callees")).some(name => name === "Worker.spin"));
 	await p.type("search", "");
-	await back(p);
-	assert.strictEqual(await p.evaluate("braidPage.state.method"), "Worker.spin");
+	await back(p, `braidPage.state.method === "Worker.spin"`);
 	await p.key("1");
 }
 
@@ -152,8 +149,8 @@ async function accessible(p) {
 	for (const view of ["graph", "methods", "timeline", "heat", "recording"]) {
 		await p.command("Emulation.setDeviceMetricsOverride", {width: 390, height: 844, deviceScaleFactor: 1, mobile: false});
 		await p.evaluate(`location.hash = "#view=${view}"`);
-		await p.wait(100);
-		assert((await p.evaluate("document.documentElement.scrollWidth")) <= 390, view + " is wider than the screen");
+		await p.until(`braidPage.state.view === "${view}"`);
+		await p.until("document.documentElement.scrollWidth <= 390");
 	}
 }
 

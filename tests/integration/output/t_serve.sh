@@ -12,7 +12,7 @@ SERVE=$!
 wait_for "the address" says_or_gone address '^http' "$SERVE"
 ADDRESS=$(cat address)
 [[ $ADDRESS =~ ^http://127\.0\.0\.1:[0-9]+/[0-9a-f]{32}/$ ]] || fail "no address: $(cat address err)"
-SERVER=$(pgrep -P "$SERVE")
+SERVER=$(pgrep -x -P "$SERVE" braid-serve) # the process that attaches may be there, too
 grep -q '^CapEff:\s*0000000000000000$' "/proc/$SERVER/status" || fail "the server has capabilities"
 python3 "$TEST_DIR/serve.py" "$ADDRESS" s.trace
 if node -e 'process.exit(require(process.argv[1]).CHROMIUM ? 0 : 1)' "$TEST_DIR/browser.js"; then

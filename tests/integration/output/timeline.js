@@ -36,7 +36,7 @@ async function zoom(p) {
 	await p.key("0");
 	assert.strictEqual(await wide(), whole);
 	await p.wheel([600, 60], -300, CTRL);
-	assert(await wide() < whole / 2, "the wheel does not zoom");
+	await p.until(`braidPage.shown()[1] - braidPage.shown()[0] < ${whole / 2}`);
 	for (let k = 0; k < 60; k++)
 		await p.evaluate("braidPage.showTime(braidPage.shown()[0], braidPage.shown()[0] + (braidPage.shown()[1] - braidPage.shown()[0]) / 2)");
 	assert(await wide() < 10, "a microsecond cannot be seen: " + await wide());
@@ -105,11 +105,9 @@ async function range(p) {
 	assert(part < whole, part + " of " + whole);
 	assert((await p.evaluate("location.hash")).includes("range="));
 	await p.evaluate("history.back()");
-	await p.wait(200);
-	assert.strictEqual(await p.evaluate("braidPage.state.view"), "timeline");
+	await p.until(`braidPage.state.view === "timeline"`);
 	await p.evaluate("history.back()");
-	await p.wait(200);
-	assert.strictEqual(await p.evaluate("braidPage.state.range"), null);
+	await p.until("braidPage.state.range === null");
 }
 
 async function heat(p) {
@@ -149,14 +147,12 @@ async function address(p, from, to) {
 	await p.again(`#view=graph&range=${from}-${to}`);
 	const total = await p.evaluate("braidPage.total()");
 	await p.evaluate("location.hash = '#view=heat&range=100000.000-200000.000'");
-	await p.wait(200);
-	assert.strictEqual(await p.evaluate("braidPage.state.view + braidPage.state.range[1]"), "heat200000");
+	await p.until(`braidPage.state.view === "heat" && braidPage.state.range?.[1] === 200000`);
 	/* what it cannot mean does no harm */
 	await p.evaluate("location.hash = '#view=x&graph=99&thread=-1&range=5-1&time=a-b&process=%zz'");
-	await p.wait(200);
-	assert.strictEqual(await p.evaluate("braidPage.state.view + braidPage.state.graph + braidPage.state.range"), "graph0null");
-	await p.evaluate("location.hash = '#view=constructor'");
-	await p.wait(200);
+	await p.until(`braidPage.state.view + braidPage.state.graph + braidPage.state.range === "graph0null"`);
+	await p.evaluate("location.hash = '#view=constructor&range=100000.000-200000.000'");
+	await p.until("braidPage.state.range?.[1] === 200000");
 	assert.strictEqual(await p.evaluate("braidPage.state.view"), "graph");
 	return total;
 }

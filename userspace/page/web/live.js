@@ -122,7 +122,7 @@ function lengthOf(seconds) {
 async function look() {
 	const now = await fetched("state").catch(() => null), part = state.last;
 	const newer = now && isNewer(now) ? await fetched("data").catch(() => null) : null;
-	if (newer && part === state.last) {
+	if (newer && part === state.last && isNewer(now)) { // not if a pause or a hand came meanwhile
 		const began = performance.now();
 		adopt(newer);
 		shownPart = part;
