@@ -30,9 +30,14 @@ stop_record
 exec {IN}>&-
 wait_end "$JAVA_PID" "the program"
 
+# off NAME FRAME: a thread's intended times off the CPU; waits for a CPU are none.
+off()
+{
+	echo "[e for e in at('offcpu', 'Blocked.$2') if e.thread.name == '$1' and e.duration_ns - e.value > 25e6]"
+}
 events c.trace \
-	"the sleeps of one turn" "len([e for e in of('offcpu') if e.thread.name == 'napper' and e.duration_ns >= 50000000]) == 15" \
-	"and its parks" "len([e for e in of('offcpu') if e.thread.name == 'parker' and e.duration_ns >= 50000000]) == 15" \
+	"the sleeps of one turn" "len($(off napper naps)) == 15" \
+	"and its parks" "len($(off parker parks)) == 15" \
 	"of one thread" "len({e.thread.tid for e in of('offcpu') if e.thread.name == 'napper'}) == 1" \
 	"nothing lost" "lost == []"
 braid report --wall --json c.trace >wall.json

@@ -57,9 +57,9 @@ for pid in "${PIDS[1]}" "${PIDS[2]}"; do
 	[[ $(grep -c "perf map of process $pid is not read" record.err) -eq 1 ]] || fail "$pid: $(cat record.err)"
 done
 check map.trace \
-	"own" 'weight(with_frame("inner_own(a b)")) > 20 and whole(with_frame("inner_own(a b)")) >= 99' \
-	"callers" 'share(weight([x for x in with_frame("inner_own(a b)") if "outer_own" in list(map(plain, x[0])) and "main" in list(map(plain, x[0]))]),
-		weight(with_frame("inner_own(a b)"))) >= 99' \
+	"own" 'weight(with_frame("inner_own(a b)")) > 20 and mostly_whole(with_frame("inner_own(a b)"))' \
+	"callers" 'at_least(weight([x for x in with_frame("inner_own(a b)") if "outer_own" in list(map(plain, x[0])) and "main" in list(map(plain, x[0]))]),
+		weight(with_frame("inner_own(a b)")), 99)' \
 	"of the program's user" 'weight(with_frame("inner_root(a b)")) > 20' \
 	"a link is not followed" 'not with_frame("inner_link(a b)")' \
 	"of another user" 'not with_frame("inner_other(a b)")' \

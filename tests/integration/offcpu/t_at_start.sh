@@ -46,13 +46,18 @@ events new.trace \
 		all('[incomplete]' not in e.stack for e in of('offcpu') if e.process.comm == 'sleep' and e.duration_ns > 0.35e9)" \
 	"nothing lost" "lost == []"
 
-"$JAVA" -cp "$CLASSES" Locks 1000 >locks.truth &
+"$JAVA" -cp "$CLASSES" Locks 100000 >locks.truth &
 JAVA_PID=$!
 start_record -q -F 99 -e cpu,offcpu=0ns -p "$JAVA_PID" -o locks.trace
 wait_attached "$JAVA_PID"
 wait_joined "$JAVA_PID"
 braid ctl "$JAVA_PID" enable lock=10us
-sleep 1.5
+locks=("locks that are enabled later" "any('java.util.concurrent' in e.name and e.other is not None for e in of('lock'))")
+has_lock()
+{
+	(events locks.trace "${locks[@]}") &>said
+}
+wait_for "a lock with an owner" has_lock
 stop_record
 kill "$JAVA_PID"
-events locks.trace "locks that are enabled later" "any('java.util.concurrent' in e.name and e.other is not None for e in of('lock'))"
+events locks.trace "${locks[@]}"

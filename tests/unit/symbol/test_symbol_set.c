@@ -135,7 +135,7 @@ END_TEST
 START_TEST(demangling_bounded)
 {
 	char name[8192], *at = name, *demangled;
-	double start = now_ms();
+	clock_t start = clock();
 
 	at += sprintf(at, "_Z1f1PI1aS0_E");
 	for (int i = 1; i < 34; i++) {
@@ -151,7 +151,7 @@ START_TEST(demangling_bounded)
 	name[4000] = '\0';
 	name[3999] = 'i';
 	free(symbol_demangle(name));
-	ck_assert_double_lt(now_ms() - start, 2000);
+	ck_assert_int_lt(clock() - start, 2 * CLOCKS_PER_SEC);
 }
 END_TEST
 
