@@ -141,7 +141,7 @@ STARTED+=("$RECORD")
 # The recording has begun when the side-band and sampling have all their perf events.
 begun()
 {
-	[[ $(find "/proc/$RECORD/fd" -lname '*perf_event*' 2>/dev/null | wc -l) -ge $((2 * $(nproc --all))) ]]
+	[[ $(find "/proc/$RECORD/fd" -lname '*perf_event*' 2>/dev/null | wc -l) -ge $((2 * $(getconf _NPROCESSORS_ONLN))) ]]
 }
 wait_for "the recording" begun
 for ((round = 0; round < ${ROUNDS:-2}; round++)); do

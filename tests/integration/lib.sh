@@ -4,6 +4,9 @@
 # for a fixed time: functions wait for a condition, and give up long after it should hold.
 set -Eeuo pipefail
 
+# What others may have set: make passes on the PREFIX of its command line, and a JVM says which options it picked up.
+unset PREFIX JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS DEBUGINFOD_URLS
+
 LIMIT_S=90
 JAVA=$JAVA_HOME/bin/java
 CLASSES=$BUILD/java
@@ -42,6 +45,9 @@ alone_if_all()
 # Goes in front of a command whose clock is compared with braid's: other programs rarely take a CPU from it between two
 # readings.
 UNDISTURBED=(nice -n -20)
+
+# The same for a command that is to have one CPU: the first that this shell may use.
+ON_ONE_CPU=(taskset -c "$(sed -n 's/^Cpus_allowed_list:\s*\([0-9]*\).*/\1/p' /proc/self/status)")
 
 # Like grep -q at the end of a pipe, but it reads everything, so that no writer fails.
 finds()
@@ -85,7 +91,7 @@ gone_or_zombie()
 # The feature release: 8, 17.
 java_version()
 {
-	"$JAVA" -version 2>&1 | sed -n '1s/[^"]*"\(1\.\)\?\([0-9]*\).*/\2/p'
+	"$JAVA" -version 2>&1 | sed -n 's/.* version "\(1\.\)\?\([0-9]*\).*/\2/p'
 }
 
 # start_worker NAME JAVA-OPTION...: starts a Worker JVM that obeys ask(). Sets JAVA_PID. PREFIX is a command in front of
@@ -256,13 +262,13 @@ start_record()
 	RECORD_PID=$!
 }
 
-# Two perf events on each CPU: the side-band, and the samples, which are opened last.
+# Two perf events on each CPU that is online: the side-band, and the samples, which are opened last.
 samples_taken()
 {
 	local -a fds
 
 	mapfile -t fds < <(find "/proc/$RECORD_PID/fd" -lname '*perf_event*' 2>/dev/null)
-	[[ ${#fds[@]} -ge $((2 * $(nproc --all))) ]] || gone_or_zombie "$RECORD_PID"
+	[[ ${#fds[@]} -ge $((2 * $(getconf _NPROCESSORS_ONLN))) ]] || gone_or_zombie "$RECORD_PID"
 }
 
 wait_sampling()

@@ -16,7 +16,7 @@ braid import -o cut.trace cut.jfr >out 2>err || status=$?
 grep -q "cut.jfr is damaged: .* bytes are left out; the chunk at byte [0-9]* cannot be read: the file ends" err || fail "$(cat err)"
 count_of() { braid info --json "$1" | python3 -c 'import json, sys; print(json.load(sys.stdin)["samples"]["total"])'; }
 [[ $(count_of cut.trace) -eq $(count_of flight.trace) ]] || fail "the whole chunk is not there"
-braid info cut.trace | grep -Eq '^  import +byte +[0-9]+' || fail "the loss is not in the trace"
+braid info cut.trace | finds '^  import  *byte  *[0-9]' || fail "the loss is not in the trace"
 
 # What braid writes comes back, from a pipe, too.
 need_sample

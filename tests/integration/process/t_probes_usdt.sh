@@ -23,7 +23,7 @@ probes_set()
 	local -a fds
 
 	mapfile -t fds < <(find "/proc/$1/fd" -lname '*perf_event*' 2>/dev/null)
-	[[ ${#fds[@]} -ge $(($(nproc --all) + 5)) ]] || gone_or_zombie "$1"
+	[[ ${#fds[@]} -ge $(($(getconf _NPROCESSORS_ONLN) + 5)) ]] || gone_or_zombie "$1"
 }
 
 log=(-Xlog:safepoint:safepoint.log -Xlog:jit+compilation=debug:compilation.log)

@@ -15,7 +15,7 @@ probes_set()
 	local -a fds
 
 	mapfile -t fds < <(find "/proc/$RECORD_PID/fd" -lname '*perf_event*' 2>/dev/null)
-	[[ ${#fds[@]} -ge $((2 * $(nproc --all) + $1)) ]] || gone_or_zombie "$RECORD_PID"
+	[[ ${#fds[@]} -ge $((2 * $(getconf _NPROCESSORS_ONLN) + $1)) ]] || gone_or_zombie "$RECORD_PID"
 }
 
 # wait_probes NUMBER: waits until a recording with the clock has NUMBER probes in its process.

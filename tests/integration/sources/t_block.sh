@@ -23,7 +23,7 @@ events all.trace \
 	"nothing lost" 'lost == []'
 check all.trace "a row for the device" 'r["events"]["block"]["by_name"][0]["moved_bytes"] >= 30 * 65536'
 [[ $(stacks_of all.trace block | weigh 'main;read_blocks;.*pread.*;blk_.*') -gt 0 ]] || fail "the stacks have no kernel frames"
-! stacks_of all.trace block | grep -q bpf_ || fail "the stacks have frames of the program that takes them"
+! stacks_of all.trace block | finds bpf_ || fail "the stacks have frames of the program that takes them"
 check all.trace "the site is the program's" 'any(x["name"] == "read_blocks" for x in r["events"]["block"]["by_site"])'
 disk=$(braid script --event block all.trace | sed -n 's/.* braid:block: device="\([^"]*\)".*/\1/p' | head -n 1)
 [[ -e /sys/block/$disk ]] || fail "there is no device '$disk'"

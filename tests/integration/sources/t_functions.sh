@@ -16,7 +16,7 @@ check plain.trace "every call" 'weight(stacks) == 500 and whole(stacks) == 100 a
 record -e "cpu,uprobe:$HIT:hit_function/arg0>=100&&arg0<250/,uprobe:$HIT:hit_function/comm!=hit/" -o filter.trace -- ./hit 500
 count filter.trace "uprobe:$HIT:hit_function/arg0>=100&&arg0<250/" 150 "$chain\$"
 count filter.trace "uprobe:$HIT:hit_function/comm!=hit/" 0
-record -c 7 -e "uprobe:$HIT:hit_function" -o seventh.trace -- taskset -c 0 ./hit 500
+record -c 7 -e "uprobe:$HIT:hit_function" -o seventh.trace -- "${ON_ONE_CPU[@]}" ./hit 500
 count seventh.trace "uprobe:$HIT:hit_function" 71 "$chain\$"
 
 # An instruction behind the first.

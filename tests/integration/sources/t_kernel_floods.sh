@@ -18,10 +18,10 @@ flooded()
 
 	rm -f flood.in flood.out
 	mkfifo flood.in
-	taskset -c 0 ./flood flood "$1" "$2" <flood.in >flood.out &
+	"${ON_ONE_CPU[@]}" ./flood flood "$1" "$2" <flood.in >flood.out &
 	FLOOD=$!
 	exec {flood_in}>flood.in
-	start_program "$1.trace.truth" taskset -c 0 ./kernel "$4" "$DATA"
+	start_program "$1.trace.truth" "${ON_ONE_CPU[@]}" ./kernel "$4" "$DATA"
 	wait_for "the flood" grep -q ready flood.out
 	start_record -q -e "$3" -p "$FLOOD,$JAVA_PID" -o "$1.trace"
 	wait_for "the recording" answers

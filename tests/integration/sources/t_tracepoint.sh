@@ -19,7 +19,7 @@ check open.trace "those that were named" '[sorted(v["text"].replace(chr(34), "")
 	"and none" '[e["values"] for e in r["hit_events"] if "write" in e["event"]] == [[]]'
 braid script --event syscalls:sys_enter_write open.trace | finds ' syscalls:sys_enter_write{}:$' || fail "script does not say what ticked"
 
-record -e syscalls:sys_enter_write -c 50 -o tenth.trace -- taskset -c 0 dd if=/dev/zero of=/dev/null bs=1 count=500 status=none
+record -e syscalls:sys_enter_write -c 50 -o tenth.trace -- "${ON_ONE_CPU[@]}" dd if=/dev/zero of=/dev/null bs=1 count=500 status=none
 check tenth.trace "one in fifty" 'weight(stacks) == 10'
 
 record -e syscalls:sys_enter_write -o java.trace -- "$JAVA" -cp "$CLASSES" Share 5 >shares

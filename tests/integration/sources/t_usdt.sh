@@ -15,7 +15,7 @@ check hit.trace "its argument" '{v["text"] for e in r["hit_events"] if e["event"
 	{"arg0=%d" % n for n in range(300)}'
 record -e "usdt:$HIT:hit:plain{}" -o none.trace -- ./hit 30
 check none.trace "no values" 'weight(stacks) == 30 and r["hit_events"] == []'
-record -c 7 -e "usdt:$HIT:hit:plain" -o seventh.trace -- taskset -c 0 ./hit 300
+record -c 7 -e "usdt:$HIT:hit:plain" -o seventh.trace -- "${ON_ONE_CPU[@]}" ./hit 300
 count seventh.trace "usdt:$HIT:hit:plain" 42 'main;calls;hit_function$'
 refused "-e usdt:$HIT:hit:none" "no USDT probe 'hit:none' in $HIT; .readelf -n"
 refused "-e usdt:libc:a:b" "'libc' is no absolute path" 2
@@ -46,7 +46,7 @@ jvm 9 3 -e cpu,hotspot:gc__begin,usdt:libjvm:hotspot:gc__end,hotspot:gc__begin/a
 count jvm.trace hotspot:gc__begin "$pauses" '^(__?clone[3]?;)?.*VM_G.*::doit\(\);.*gc_begin'
 count jvm.trace usdt:libjvm:hotspot:gc__end "$pauses"
 check jvm.trace "all of them" 'i["lost"] == {} and len(r["hit_events"]) >= 2'
-PREFIX="taskset -c 0" jvm 9 1 -c 3 -e cpu,hotspot:gc__begin # hits are counted on each CPU
+PREFIX="${ON_ONE_CPU[*]}" jvm 9 1 -c 3 -e cpu,hotspot:gc__begin # hits are counted on each CPU
 check jvm.trace "one in three" "r['hit_events'][0]['samples'] == $pauses // 3" \
 	"of all" "r['hit_events'][0]['hits'] == $pauses"
 

@@ -23,9 +23,9 @@ java_story GcPause
 state 'stood still for a GC pause'
 
 # The neighbour takes the only CPU that both may use.
-taskset -c 0 sh -c 'while :; do :; done' &
+"${ON_ONE_CPU[@]}" sh -c 'while :; do :; done' &
 NEIGHBOUR=$!
-story NoisyNeighbour taskset -c 0 "$JAVA" -cp "$CLASSES" NoisyNeighbour
+story NoisyNeighbour "${ON_ONE_CPU[@]}" "$JAVA" -cp "$CLASSES" NoisyNeighbour
 kill "$NEIGHBOUR"
 grep -E 'waited for a CPU' report.txt | awk '{ exit !($3 + 0 > 30) }' || fail "the neighbour: $(cat report.txt)"
 
