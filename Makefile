@@ -266,6 +266,7 @@ clean:
 	$(Q)rm -rf $(BUILD)
 
 -include tests/bench/bench.mk
+-include tests/diagnose/diagnose.mk
 -include tests/fuzz/fuzz.mk
 -include tests/matrix/matrix.mk
 -include tests/oracle/oracle.mk

@@ -1,11 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Every braid command that README, the pages in docs/ and the manual page show still works.
+# Every braid command that README, the pages in docs/ and the manual page show still works, and make knows its targets that they name.
 # class: long
 # alone: the pages' examples record the whole machine, and so attach to every JVM
 source "$(dirname "$0")/../lib.sh"
 
 root=$(readlink -f "$LIB_DIR/../..")
+mapfile -t targets < <(find "$root"/{README,CONTRIBUTING}.md "$root/docs" -name '*.md' -exec cat {} + |
+	grep -zoP '(`|\n[#$] )(sudo )?make\s+\K[a-z][a-z-]*' | tr '\0' '\n' | sort -u)
+[[ ${#targets[@]} -ge 10 ]] || fail "hardly a page names a target of make: ${targets[*]}"
+env -u MAKEFLAGS make -C "$root" -n BUILD="$BUILD" "${targets[@]}" >make.out || fail "a page names a target that make does not know"
+
 PATH=$BUILD:$JAVA_HOME/bin:$PATH
 export PATH
 echo 'class App { public static void main(String[] args) throws Exception { LogCruncher.main(new String[] {"1"}); } }' >App.java
