@@ -14,7 +14,6 @@
 #include <util/compare.h>
 
 #define WHAT (1U << 28)	   /* the bits above an id, for a kind of code */
-#define TEXT_MAX 65535U	   /* bytes of a string */
 #define IDS_MAX (WHAT - 1) /* of each sort: what a file can make this program keep */
 #define BCI_MAX 0xffff	   /* what class files can have */
 #define NS_PER_SECOND UINT64_C(1000000000)
@@ -45,7 +44,8 @@ static uint32_t id_of(struct builder *b, struct builder_ids *ids, uint32_t x, ui
 
 static uint32_t text_id(struct builder *b, struct trace_str s)
 {
-	uint32_t id = strpool_add(&b->strings, s.str, s.str ? (s.len < TEXT_MAX ? s.len : TEXT_MAX) : 0);
+	uint32_t id =
+		strpool_add(&b->strings, s.str, s.str ? (s.len < BUILDER_TEXT_MAX ? s.len : BUILDER_TEXT_MAX) : 0);
 
 	if (id != STRPOOL_FAILED)
 		return id;

@@ -11,6 +11,8 @@
 #include <trace/str.h>
 #include <trace/trace.h>
 
+#define BUILDER_TEXT_MAX 65535U /* bytes of a text; what is longer is cut */
+
 /* What kind of code a frame is, as far as the source has it. */
 enum import_code {
 	IMPORT_NATIVE,

@@ -21,13 +21,15 @@
 /* A location of a stack takes a byte or two, and can have any number of lines. */
 #define FRAMES_FREE 65536U
 #define FRAMES_PER_BYTE 4U
+/* Lines and labels refer to a text by a byte or two, and each one costs what the text is long. */
+#define TEXT_FREE (16UL << 20)
+#define TEXT_PER_BYTE 256U
 
 /* What becomes of one of the values that each stack has. */
 struct value_type {
 	enum { VALUE_LEFT_OUT, VALUE_SAMPLES, VALUE_TIME, VALUE_KIND, VALUE_NAMED } is;
-	uint32_t kind;	    /* of JVM events */
-	uint32_t name;	    /* of the event that samples are of */
-	uint64_t period_ns; /* VALUE_TIME: of a sample */
+	uint32_t kind; /* of JVM events */
+	uint32_t name; /* of the event that samples are of */
 };
 
 struct pprof {
@@ -36,6 +38,9 @@ struct pprof {
 	struct u64map location_of, function_of, mapping_of; /* ids to places in the profile, plus one */
 	VEC(uint32_t) first_frame;			    /* of each location in `rows`, plus one */
 	VEC(uint32_t) rows;				    /* of all locations; 0 ends one's */
+	uint32_t *lengths;				    /* of the profile's texts, as far as they are used */
+	uint64_t text_left;				    /* bytes that may still be used; see is_used_up */
+	bool is_used_up;
 	struct value_type types[TYPES_MAX];
 	uint64_t time_ns, period_ns;
 };
@@ -60,11 +65,44 @@ static void limited_free(void *ctx, void *at)
 
 /* ---- texts ---- */
 
+static int measure_texts(struct pprof *s, size_t bytes)
+{
+	s->text_left = TEXT_FREE + TEXT_PER_BYTE * (uint64_t)bytes;
+	s->lengths = calloc(s->p->n_string_table + 1, sizeof(*s->lengths));
+	if (!s->lengths)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->p->n_string_table; i++)
+		if (s->p->string_table[i])
+			s->lengths[i] = (uint32_t)strnlen(s->p->string_table[i], BUILDER_TEXT_MAX);
+	return 0;
+}
+
 static struct trace_str text_at(const struct pprof *s, int64_t at)
 {
-	bool has = at > 0 && (uint64_t)at < s->p->n_string_table && s->p->string_table[at];
+	if (at <= 0 || (uint64_t)at >= s->p->n_string_table || !s->p->string_table[at])
+		return str_of("");
+	return (struct trace_str){s->p->string_table[at], s->lengths[at]};
+}
 
-	return str_of(has ? s->p->string_table[at] : "");
+/* A text that is looked at as a whole. */
+static struct trace_str use_text(struct pprof *s, int64_t at)
+{
+	struct trace_str text = text_at(s, at);
+
+	s->is_used_up = s->is_used_up || text.len > s->text_left;
+	if (s->is_used_up)
+		return str_of("");
+	s->text_left -= text.len;
+	return text;
+}
+
+static int refuse_texts(const struct pprof *s)
+{
+	return s->is_used_up ? input_refuse(&s->r->in, -EBADMSG,
+					    "has names that come again until they are more than %u bytes for each of "
+					    "its bytes: it is refused",
+					    TEXT_PER_BYTE)
+			     : 0;
 }
 
 /* ---- frames ---- */
@@ -78,17 +116,17 @@ static uint32_t make_frame(struct pprof *s, const Pprof__Location *l, const Ppro
 	const Pprof__Mapping *m = mapping ? s->p->mapping[mapping - 1] : NULL;
 	struct import_frame *to = &s->r->text.frame;
 
-	frame_text(&s->r->text, text_at(s, f && f->name ? f->name : f ? f->system_name : 0), IMPORT_NATIVE);
+	frame_text(&s->r->text, use_text(s, f && f->name ? f->name : f ? f->system_name : 0), IMPORT_NATIVE);
 	if (s->r->text.none)
 		return 0;
 	if (f)
-		to->file = text_at(s, f->filename);
+		to->file = use_text(s, f->filename);
 	if (line && line->line > 0 && line->line <= INT32_MAX)
 		to->line = (uint32_t)line->line;
 	if (to->code == IMPORT_COMPILED && inner)
 		to->code = IMPORT_INLINED;
 	if (to->code == IMPORT_NATIVE && m && !m->has_functions)
-		to->module = text_at(s, m->filename);
+		to->module = use_text(s, m->filename);
 	return builder_frame(&s->r->b, to);
 }
 
@@ -146,11 +184,32 @@ static uint32_t make_stack(struct pprof *s, const Pprof__Sample *sample)
 
 /* ---- threads ---- */
 
-static const struct {
-	const char *key;
-	enum { LABEL_THREAD, LABEL_TID, LABEL_PROCESS, LABEL_PID } is;
-} labels[] = {{"thread", LABEL_THREAD},	  {"thread_name", LABEL_THREAD}, {"tid", LABEL_TID}, {"thread_id", LABEL_TID},
-	      {"process", LABEL_PROCESS}, {"comm", LABEL_PROCESS},	 {"pid", LABEL_PID}, {"process_id", LABEL_PID}};
+enum label { LABEL_OTHER, LABEL_THREAD, LABEL_TID, LABEL_PROCESS, LABEL_PID };
+
+static enum label label_of(const struct pprof *s, const Pprof__Label *l)
+{
+	static const struct {
+		const char *key;
+		enum label is;
+	} labels[] = {{"thread", LABEL_THREAD}, {"thread_name", LABEL_THREAD}, {"tid", LABEL_TID},
+		      {"thread_id", LABEL_TID}, {"process", LABEL_PROCESS},    {"comm", LABEL_PROCESS},
+		      {"pid", LABEL_PID},	{"process_id", LABEL_PID}};
+	struct trace_str key = text_at(s, l->key);
+
+	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
+		if (str_equals(key, labels[i].key))
+			return labels[i].is;
+	return LABEL_OTHER;
+}
+
+/* Before the first sample: a file that is refused leaves no trace. */
+static void use_labels(struct pprof *s)
+{
+	for (size_t i = 0; i < s->p->n_sample; i++)
+		for (size_t k = 0; k < s->p->sample[i]->n_label; k++)
+			if (label_of(s, s->p->sample[i]->label[k]) != LABEL_OTHER)
+				use_text(s, s->p->sample[i]->label[k]->str);
+}
 
 static uint32_t number_of(int64_t number)
 {
@@ -165,18 +224,14 @@ static uint32_t make_thread(struct pprof *s, const Pprof__Sample *sample)
 
 	for (size_t i = 0; i < sample->n_label; i++) {
 		const Pprof__Label *l = sample->label[i];
-		struct trace_str key = text_at(s, l->key);
+		enum label is = label_of(s, l);
 
-		for (size_t k = 0; k < sizeof(labels) / sizeof(labels[0]); k++) {
-			if (!str_equals(key, labels[k].key))
-				continue;
-			if (labels[k].is == LABEL_THREAD)
-				t.name = text_at(s, l->str);
-			else if (labels[k].is == LABEL_PROCESS)
-				comm = text_at(s, l->str);
-			else
-				*(labels[k].is == LABEL_TID ? &t.tid : &pid) = number_of(l->num);
-		}
+		if (is == LABEL_THREAD)
+			t.name = text_at(s, l->str);
+		else if (is == LABEL_PROCESS)
+			comm = text_at(s, l->str);
+		else if (is != LABEL_OTHER)
+			*(is == LABEL_TID ? &t.tid : &pid) = number_of(l->num);
 	}
 	if (!t.name.len && !t.tid)
 		return 0;
@@ -224,11 +279,24 @@ static uint32_t name_value(struct pprof *s, struct trace_str type, struct trace_
 	return builder_name(&s->r->b, str_of(name));
 }
 
+/* Whether the times are a number of samples each, and not weights of their own. */
+static bool is_of_periods(const struct pprof *s, size_t type)
+{
+	for (size_t i = 0; i < s->p->n_sample; i++) {
+		const Pprof__Sample *sample = s->p->sample[i];
+
+		if (type < sample->n_value && sample->value[type] > 0 &&
+		    (uint64_t)sample->value[type] % s->period_ns != 0)
+			return false;
+	}
+	return true;
+}
+
 static void choose_types(struct pprof *s)
 {
 	static const char *const sampled[] = {"samples", "sample", "cpu", "events", NULL};
 	static const char *const times[] = {"cpu", "wall", "time", NULL};
-	bool has_samples = false;
+	bool has_samples = false, is_time;
 
 	for (size_t i = 0; i < s->p->n_sample_type && i < TYPES_MAX; i++) {
 		struct trace_str type = text_at(s, s->p->sample_type[i]->type);
@@ -247,9 +315,11 @@ static void choose_types(struct pprof *s)
 
 		if (t->is == VALUE_SAMPLES)
 			continue;
-		if (is_of(type, times) && str_equals(unit, "nanoseconds") && s->period_ns) {
-			/* With the samples, it is their number times the period. */
-			t->is = has_samples ? VALUE_LEFT_OUT : VALUE_TIME;
+		is_time = s->period_ns && is_of(type, times) && str_equals(unit, "nanoseconds");
+		if (is_time && has_samples) {
+			t->is = VALUE_LEFT_OUT; /* it is the number of samples times the period */
+		} else if (is_time && is_of_periods(s, i)) {
+			t->is = VALUE_TIME;
 			has_samples = true;
 		} else if (kind) {
 			*t = (struct value_type){.is = VALUE_KIND, .kind = kind};
@@ -308,7 +378,7 @@ static void put_values(struct pprof *s, const Pprof__Sample *sample)
 		if (t->is == VALUE_SAMPLES || t->is == VALUE_NAMED)
 			put_sample(s, thread, node, weight, t->name);
 		else if (t->is == VALUE_TIME)
-			put_sample(s, thread, node, (weight + s->period_ns / 2) / s->period_ns, 0);
+			put_sample(s, thread, node, weight / s->period_ns, 0);
 		else if (t->is == VALUE_KIND)
 			put_event(s, thread, node, weight, t->kind);
 	}
@@ -358,11 +428,16 @@ static int read_profile(struct pprof *s, size_t bytes)
 	int err;
 
 	snprintf(s->r->format, sizeof(s->r->format), "pprof");
+	err = measure_texts(s, bytes);
+	if (err)
+		return err;
 	put_facts(s);
 	choose_types(s);
 	if (s->p->n_sample_type > TYPES_MAX)
 		snprintf(s->r->left_out, sizeof(s->r->left_out), "all but the first %u types of values", TYPES_MAX);
 	err = make_frames(s);
+	use_labels(s);
+	err = err ?: refuse_texts(s);
 	if (!err && frames_of_all(s) > FRAMES_FREE + FRAMES_PER_BYTE * (uint64_t)bytes)
 		err = input_refuse(&s->r->in, -EBADMSG,
 				   "has stacks with more than %u frames for each of its bytes: it is refused",
@@ -398,5 +473,6 @@ int pprof_read(struct reader *r)
 	u64map_free(&s.mapping_of);
 	free(s.first_frame.at);
 	free(s.rows.at);
+	free(s.lengths);
 	return err;
 }
