@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Perfetto's trace format: samples as PerfSample packets, events as track events, on a track for each thread and kind.
+ * Perfetto's trace format: samples as PerfSample packets, events as track events, on tracks for each thread and kind.
  * Every packet is written as soon as it is known. What has a name is interned, right before the first packet that refers
  * to it.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <util/search.h>
 
 #include "proto/perfetto.pb-c.h"
 #include "protobuf_out.h"
@@ -22,16 +24,31 @@ enum name_table { EVENT_CATEGORIES, EVENT_NAMES, ANNOTATION_NAMES, FUNCTION_NAME
 
 #define ANNOTATIONS 40 /* more than any event has */
 
+/*
+ * A reader ends what has begun last on a track, so what overlaps is on several: each has intervals that follow one
+ * another. Events come nearly in the order of their ends, so a track takes what begins behind its last one.
+ */
+#define LANES_MAX 4096U
+
+struct lane {
+	uint64_t end_ns; /* of the last interval */
+	uint32_t number;
+};
+
+typedef VEC(struct lane) lane_vec;
+
 struct perfetto {
 	FILE *out;
 	const struct timed_source *source;
 	bool failed;	    /* without memory */
 	uint64_t period_ns; /* of a sample, else 1 */
 	struct strpool names[NAME_TABLES];
-	struct u64map tracks;  /* uuids of those that are described */
-	struct u64map cpus;    /* CPU to its place in counts and 1 */
-	VEC(uint64_t) counts;  /* of each CPU's samples, by their period */
-	bool *frames, *stacks; /* labels and nodes that are interned */
+	struct u64map tracks;	/* uuids of those that are described */
+	struct u64map lanes_of; /* uuids of first tracks to their place in lanes and 1 */
+	VEC(lane_vec) lanes;	/* each by end_ns */
+	struct u64map cpus;	/* CPU to its place in counts and 1 */
+	VEC(uint64_t) counts;	/* of each CPU's samples, by their period */
+	bool *frames, *stacks;	/* labels and nodes that are interned */
 	bool mappings[DOMAIN_INCOMPLETE + 1];
 	VEC(uint64_t) path;
 	/* of the event that is written */
@@ -204,6 +221,7 @@ static uint64_t stack_of(struct perfetto *w, const struct timed *t)
 
 /* ---- tracks ---- */
 
+/* Below them are a lane, from bit 40 on, a row or id, from bit 8 on, and a kind. */
 #define UUID_PROCESS (1ULL << 56)
 #define UUID_THREAD (2ULL << 56)
 #define UUID_THREAD_KIND (3ULL << 56)
@@ -261,8 +279,47 @@ static uint64_t thread_track(struct perfetto *w, const struct timed_track *t, ui
 	return track.uuid;
 }
 
-/* Events of one kind of one thread are on a track below the thread's, because those of two kinds may overlap. */
-static uint64_t event_track(struct perfetto *w, const struct timed *t)
+/* The one of `lanes` that is free at the begin for the shortest time; LANES_MAX: none is, and there are too many. */
+static uint32_t take_lane(struct perfetto *w, lane_vec *lanes, uint64_t begin_ns, uint64_t end_ns)
+{
+	size_t free_count = SEARCH(i, 0, lanes->count, lanes->at[i].end_ns <= begin_ns), place;
+	struct lane taken;
+
+	if (!free_count) {
+		if (lanes->count == LANES_MAX)
+			return LANES_MAX;
+		if (VEC_RESERVE(lanes, 1)) {
+			w->failed = true;
+			return LANES_MAX;
+		}
+		memmove(lanes->at + 1, lanes->at, lanes->count * sizeof(*lanes->at));
+		lanes->at[0].number = (uint32_t)lanes->count++;
+		free_count = 1;
+	}
+	taken = (struct lane){end_ns, lanes->at[free_count - 1].number};
+	place = SEARCH(i, free_count, lanes->count, lanes->at[i].end_ns <= end_ns) - 1;
+	memmove(lanes->at + free_count - 1, lanes->at + free_count, (place + 1 - free_count) * sizeof(*lanes->at));
+	lanes->at[place] = taken;
+	return taken.number;
+}
+
+static uint32_t lane_of(struct perfetto *w, uint64_t uuid, const struct timed *t)
+{
+	uint32_t *at = u64map_put(&w->lanes_of, uuid);
+
+	if (at && !*at && !VEC_PUSH(&w->lanes, (lane_vec){0}))
+		*at = (uint32_t)w->lanes.count;
+	if (at && *at)
+		return take_lane(w, &w->lanes.at[*at - 1], t->time_ns, add_saturating(t->time_ns, t->duration_ns));
+	w->failed = true;
+	return LANES_MAX;
+}
+
+/*
+ * Events of one kind of one thread are on tracks below the thread's, because those of two kinds may overlap. An interval
+ * for which there is no track is not one any more.
+ */
+static uint64_t event_track(struct perfetto *w, const struct timed *t, bool *is_interval)
 {
 	const struct timed_track of = timed_track(w->source->an, t);
 	const uint32_t kind = t->event ? t->event->kind : 0;
@@ -274,6 +331,12 @@ static uint64_t event_track(struct perfetto *w, const struct timed *t)
 	} else {
 		track.parent_uuid = thread_track(w, &of, t->thread);
 		track.uuid = UUID_THREAD_KIND | (uint64_t)t->thread << 8 | kind;
+	}
+	if (*is_interval) {
+		uint32_t lane = lane_of(w, track.uuid, t);
+
+		*is_interval = lane < LANES_MAX;
+		track.uuid |= *is_interval ? (uint64_t)lane << 40 : 0;
 	}
 	if (!is_new(w, track.uuid))
 		return track.uuid;
@@ -331,11 +394,12 @@ static void put_event(struct perfetto *w, const struct timed *t)
 	const char *category = timed_category(t);
 	Perfetto__TracePacket p = packet_new();
 	Perfetto__TrackEvent e = PERFETTO__TRACK_EVENT__INIT;
-	uint64_t category_iid = name_of(w, EVENT_CATEGORIES, category), track = event_track(w, t);
+	bool is_interval = timed_is_interval(t);
+	uint64_t category_iid = name_of(w, EVENT_CATEGORIES, category), track = event_track(w, t, &is_interval);
 
 	e.track_uuid = track;
-	e.type = timed_is_interval(t) ? PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN
-				      : PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT;
+	e.type =
+		is_interval ? PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN : PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT;
 	e.n_category_iids = 1;
 	e.category_iids = &category_iid;
 	e.name_iid = name_of(w, EVENT_NAMES, *t->name ? t->name : category);
@@ -350,7 +414,7 @@ static void put_event(struct perfetto *w, const struct timed *t)
 	put(w, &p);
 	for (size_t i = 0; i < w->count; i++)
 		free(w->texts[i]);
-	if (e.type == PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT)
+	if (!is_interval)
 		return;
 	e = (Perfetto__TrackEvent)PERFETTO__TRACK_EVENT__INIT;
 	e.type = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END;
@@ -513,6 +577,10 @@ int perfetto_write(FILE *out, struct timed_source *s)
 	}
 	for (size_t i = 0; i < NAME_TABLES; i++)
 		strpool_free(&w->names[i]);
+	for (size_t i = 0; i < w->lanes.count; i++)
+		free(w->lanes.at[i].at);
+	free(w->lanes.at);
+	u64map_free(&w->lanes_of);
 	u64map_free(&w->tracks);
 	u64map_free(&w->cpus);
 	free(w->counts.at);

@@ -201,6 +201,78 @@ START_TEST(packets_refer_to_what_came_before)
 }
 END_TEST
 
+/* On one row, in the order of their ends: two that cross each other, one inside, and one right behind the other. */
+static const struct trace_rec crossing[] = {
+	JVM(.kind = BRAID_JVM_LOCK, AT(22), .thread = 1, .duration_ns = 2 * MS, .name = C_LOCK),
+	JVM(.kind = BRAID_JVM_LOCK, AT(10), .thread = 1, .duration_ns = 20 * MS, .name = C_LOCK),
+	JVM(.kind = BRAID_JVM_LOCK, AT(20), .thread = 1, .duration_ns = 21 * MS, .name = C_LOCK),
+	JVM(.kind = BRAID_JVM_LOCK, AT(41), .thread = 1, .duration_ns = 4 * MS, .name = C_LOCK),
+};
+
+/* As a reader does it: what is at the same time keeps its order. */
+static void sort_by_time(Perfetto__Trace *t)
+{
+	for (size_t i = 1; i < t->n_packet; i++)
+		for (size_t k = i; k && t->packet[k - 1]->timestamp > t->packet[k]->timestamp; k--) {
+			Perfetto__TracePacket *later = t->packet[k - 1];
+
+			t->packet[k - 1] = t->packet[k];
+			t->packet[k] = later;
+		}
+}
+
+/* The time from the begin `at`, by the end that a reader gives it; 0: it has none. */
+static uint64_t slice_at(Perfetto__Trace *t, size_t at)
+{
+	const Perfetto__TrackEvent *begin = t->packet[at]->track_event;
+	unsigned open = 0;
+
+	for (size_t i = at; i < t->n_packet; i++) {
+		const Perfetto__TrackEvent *e = t->packet[i]->track_event;
+
+		if (t->packet[i]->data_case != PERFETTO__TRACE_PACKET__DATA_TRACK_EVENT ||
+		    e->track_uuid != begin->track_uuid)
+			continue;
+		open += e->type == PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN;
+		open -= e->type == PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END;
+		if (!open)
+			return t->packet[i]->timestamp - t->packet[at]->timestamp;
+	}
+	return 0;
+}
+
+START_TEST(intervals_that_overlap_keep_their_lengths)
+{
+	size_t size, found = 0;
+	char *bytes = EXPORTED(perfetto_write, .kind = BRAID_JVM_LOCK, crossing, 0, &size);
+	Perfetto__Trace *t = perfetto__trace__unpack(NULL, size, (uint8_t *)bytes);
+	uint64_t tracks = 0;
+
+	ck_assert_ptr_nonnull(t);
+	for (size_t i = 0; i < t->n_packet; i++)
+		if (t->packet[i]->data_case == PERFETTO__TRACE_PACKET__DATA_TRACK_DESCRIPTOR)
+			tracks += t->packet[i]->track_descriptor->name &&
+				  t->packet[i]->track_descriptor->parent_uuid != 0;
+	ck_assert_uint_eq(tracks, 3); /* as many as overlap at 22 ms */
+	sort_by_time(t);
+	for (size_t i = 0; i < t->n_packet; i++) {
+		const Perfetto__TracePacket *p = t->packet[i];
+
+		if (p->data_case != PERFETTO__TRACE_PACKET__DATA_TRACK_EVENT ||
+		    p->track_event->type != PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN)
+			continue;
+		for (size_t k = 0; k < sizeof(crossing) / sizeof(crossing[0]); k++)
+			if (crossing[k].jvm_event.time_ns == p->timestamp) {
+				ck_assert_uint_eq(slice_at(t, i), crossing[k].jvm_event.duration_ns);
+				found++;
+			}
+	}
+	ck_assert_uint_eq(found, sizeof(crossing) / sizeof(crossing[0]));
+	perfetto__trace__free_unpacked(t, NULL);
+	free(bytes);
+}
+END_TEST
+
 Suite *test_timed(void)
 {
 	Suite *s = suite_create("timed");
@@ -213,6 +285,7 @@ Suite *test_timed(void)
 	tcase_add_test(t, names_end_with_a_character);
 	tcase_add_test(t, hprof_has_no_quotes_in_names);
 	tcase_add_test(t, packets_refer_to_what_came_before);
+	tcase_add_test(t, intervals_that_overlap_keep_their_lengths);
 	suite_add_tcase(s, t);
 	return s;
 }
