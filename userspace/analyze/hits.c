@@ -147,8 +147,6 @@ const struct profile *hits_profile(const struct analysis *an, const char *typed)
 
 /* ---- views ---- */
 
-#define HITS "hits " /* begins the key of the figure that counts an event's hits */
-
 static int compare_sites(const void *x, const void *y)
 {
 	const struct hit_site *p = x, *q = y;
@@ -282,9 +280,9 @@ static int add_unhit(struct hit_views *v, const struct analysis *an)
 		const struct stat_row *s = &an->a->stats.at[i];
 		const char *name = strpool_get(&an->a->strings, s->key);
 
-		if (s->process || strncmp(name, HITS, strlen(HITS)) != 0)
+		if (s->process || strncmp(name, HITS_STAT, strlen(HITS_STAT)) != 0)
 			continue;
-		name += strlen(HITS);
+		name += strlen(HITS_STAT);
 		if (strcmp(name, sampling) != 0 && !has_samples(v, name))
 			err = VEC_PUSH(&v->events, (struct hit_view){.name = name, .profile = &none, .hits = s->value});
 	}
@@ -295,7 +293,7 @@ static int add_view(struct hit_views *v, const struct analysis *an, const struct
 {
 	char key[512];
 
-	snprintf(key, sizeof(key), HITS "%s", one.name);
+	snprintf(key, sizeof(key), HITS_STAT "%s", one.name);
 	one.hits = analysis_stat(an, 0, key, 0);
 	if (VEC_PUSH(&v->events, one))
 		return -ENOMEM;

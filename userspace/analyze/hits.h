@@ -8,6 +8,9 @@
 
 #include "analysis.h"
 
+/* Begins the key of the figure that counts an event's hits; the event follows, as `record -e` took it. */
+#define HITS_STAT "hits "
+
 /* Where an event was hit: the site of its stacks, see wait_site(). */
 struct hit_site {
 	const char *name;

@@ -34,12 +34,67 @@ bool pseudonyms_class_is_public(const struct pseudonyms *p, struct trace_str nam
 	return !name.len || BEGINS_ONE(name, packages) || begins_one(name, p->keep, p->keep_count);
 }
 
-bool pseudonyms_path_is_public(struct trace_str path)
+/* Whether it is as the pattern, in which a '%' stands for a number; `cut`: or as its beginning. */
+static bool is_like(struct trace_str s, const char *pattern, bool cut)
 {
-	static const char *const places[] = {"[",	   "/usr/lib/", "/usr/lib64/", "/usr/libexec/", "/usr/bin/",
-					     "/usr/sbin/", "/lib/",	"/lib64/",     "/bin/",		"/sbin/",
-					     "/proc/",	   "/sys/",	"/dev/",       "anon_inode",	"pipe",
-					     "socket",	   "futex",	"timer"};
+	uint32_t i = 0;
+
+	for (; i < s.len && *pattern; pattern++) {
+		uint32_t from = i;
+
+		while (*pattern == '%' && i < s.len && isdigit((unsigned char)s.str[i]))
+			i++;
+		if (*pattern != '%' && s.str[i] == *pattern)
+			i++;
+		if (i == from)
+			return false;
+	}
+	return i == s.len && (cut || !*pattern);
+}
+
+static bool is_like_one(struct trace_str s, const char *const *patterns, size_t count, bool cut)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_like(s, patterns[i], cut))
+			return true;
+	return false;
+}
+
+#define IS_LIKE_ONE(s, patterns, cut) is_like_one(s, patterns, sizeof(patterns) / sizeof((patterns)[0]), cut)
+
+/* Where the name of a file begins in its path. */
+static size_t name_begin(struct trace_str path)
+{
+	const char *slash = path.len ? memrchr(path.str, '/', path.len) : NULL;
+
+	return slash ? (size_t)(slash - path.str) + 1 : 0;
+}
+
+/* A device has no directory of its own there; those that have one are named by people, and /dev/shm is everyone's. */
+static bool is_device(struct trace_str path)
+{
+	return str_begins(path, "/dev/pts/") || (str_begins(path, "/dev/") && name_begin(path) == strlen("/dev/"));
+}
+
+static bool place_is_public(struct trace_str path)
+{
+	static const char *const places[] = {"/usr/lib/",  "/usr/lib64/", "/usr/libexec/", "/usr/bin/",
+					     "/usr/sbin/", "/lib/",	  "/lib64/",	   "/bin/",
+					     "/sbin/",	   "/proc/",	  "/sys/",	   "anon_inode:"};
+	/* what has no file */
+	static const char *const words[] = {"pipe",	    "socket",	  "timer",	  "futex",	 "pipe:[%]",
+					    "socket:[%]",   "[kernel]",	  "[vdso]",	  "[vsyscall]",	 "[heap]",
+					    "[stack]",	    "[stack:%]",  "[anon]",	  "[anonymous]", "[eventpoll]",
+					    "[eventfd]",    "[timerfd]",  "[signalfd]",	  "[pidfd]",	 "[io_uring]",
+					    "[perf_event]", "[fanotify]", "[userfaultfd]"};
+
+	return !path.len || (BEGINS_ONE(path, places) && !str_begins(path, "/sys/fs/cgroup/")) || is_device(path) ||
+	       IS_LIKE_ONE(path, words, false);
+}
+
+/* Whether it is one of the JDK's files, wherever that is. */
+static bool is_of_jdk(struct trace_str path)
+{
 	static const char *const files[] = {"/java",	  "/libjvm.so", "/libjava.so",	 "/libjli.so", "/libnio.so",
 					    "/libnet.so", "/libzip.so", "/libjimage.so", "/modules",   "/classes.jsa"};
 
@@ -47,40 +102,114 @@ bool pseudonyms_path_is_public(struct trace_str path)
 		if (str_ends(path, files[i]) &&
 		    (memmem(path.str, path.len, "jdk", 3) || memmem(path.str, path.len, "jvm", 3)))
 			return true;
-	return !path.len || BEGINS_ONE(path, places);
+	return false;
 }
+
+bool pseudonyms_path_is_public(struct trace_str path)
+{
+	return place_is_public(path) || is_of_jdk(path);
+}
+
+bool pseudonyms_comm_is_public(struct trace_str comm, struct trace_str exe)
+{
+	struct trace_str name = str_part(exe, name_begin(exe), exe.len);
+
+	return pseudonyms_path_is_public(exe) && comm.len <= name.len && memcmp(comm.str, name.str, comm.len) == 0;
+}
+
+#define COMM_LENGTH 15 /* to which the kernel cuts names */
 
 static bool thread_is_public(struct trace_str name)
 {
-	static const char *const vm[] = {"main",
-					 "java",
-					 "GC Thread",
-					 "G1 ",
-					 "C1 Compiler",
-					 "C2 Compiler",
-					 "VM Thread",
-					 "VM Periodic",
-					 "Reference Hand",
-					 "Finalizer",
-					 "Signal Disp",
-					 "Common-Clean",
-					 "Notification",
-					 "ForkJoinPool",
-					 "Attach Listen",
-					 "Service Thread",
-					 "Monitor Defl",
-					 "Sweeper",
-					 "Z",
-					 "Shenandoah",
-					 "ParGC",
-					 "CMS",
-					 "DestroyJavaVM",
-					 "DestroyJavaVM",
-					 "Unsafe",
-					 "process reaper",
-					 "braid"};
+	static const char *const vm[] = {
+		"main",
+		"java",
+		"Attach Listener",
+		"C1 CompilerThread%",
+		"C2 CompilerThread%",
+		"CMS Main Thread",
+		"CMS Thread#%",
+		"Cleaner-%",
+		"Common-Cleaner",
+		"Concurrent Mark-Sweep GC Thread",
+		"DestroyJavaVM",
+		"Finalizer",
+		"ForkJoinPool-%-worker-%",
+		"ForkJoinPool.commonPool-worker-%",
+		"G1 Concurrent Refinement Thread#%",
+		"G1 Conc#%",
+		"G1 Main Concurrent Mark GC Thread",
+		"G1 Main Marker",
+		"G1 Refine#%",
+		"G1 Service",
+		"G1 Young RemSet Sampling",
+		"GC Thread#%",
+		"GC task thread#% (ParallelGC)",
+		"JFR Periodic Tasks",
+		"JFR Recorder Thread",
+		"JFR Recording Scheduler",
+		"JFR Sampler Thread",
+		"JVMCI CompilerThread%",
+		"Monitor Deflation Thread",
+		"Notification Thread",
+		"ParGC Thread#%",
+		"Read-Poller",
+		"Reference Handler",
+		"RuntimeWorker#%",
+		"Service Thread",
+		"Shenandoah Control Thread",
+		"Shenandoah GC Threads#%",
+		"Signal Dispatcher",
+		"StringDedupProcessor",
+		"Surrogate Locker Thread (Concurrent GC)",
+		"Sweeper thread",
+		"VM Periodic Task Thread",
+		"VM Thread",
+		"VirtualThread-unblocker",
+		"VirtualThread-unparker",
+		"Write-Poller",
+		"XDirector",
+		"XDriver",
+		"XStat",
+		"XUncommitter",
+		"XUnmapper",
+		"XWorker#%",
+		"ZDirector",
+		"ZDriver",
+		"ZDriverMajor",
+		"ZDriverMinor",
+		"ZStat",
+		"ZUncommitter",
+		"ZUncommitter#%",
+		"ZUnmapper",
+		"ZWorker#%",
+		"ZWorkerOld#%",
+		"ZWorkerYoung#%",
+		"braid",
+		"braid agent",
+		"braid-attach",
+		"braid-lines",
+		"braid-page",
+		"braid-serve",
+		"process reaper",
+		"process reaper (pid %)",
+	};
 
-	return !name.len || BEGINS_ONE(name, vm);
+	return !name.len || IS_LIKE_ONE(name, vm, name.len == COMM_LENGTH);
+}
+
+/* A tracepoint, a probe of HotSpot, a counter: words of the kernel and of the VM. Tracepoints can be made, too. */
+static bool event_is_public(struct trace_str event)
+{
+	static const char *const made[] = {"probe", "uprobes", "kprobes", "sdt_", "synthetic", "user_events"};
+	unsigned colons = 0;
+
+	for (uint32_t i = 0; i < event.len; i++) {
+		if (!isalnum((unsigned char)event.str[i]) && !memchr("_-.:", event.str[i], 4))
+			return false;
+		colons += event.str[i] == ':';
+	}
+	return colons <= 1 && !BEGINS_ONE(event, made);
 }
 
 /* ---- the table ---- */
@@ -265,8 +394,11 @@ static struct trace_str path(struct pseudonyms *p, struct trace_str s)
 	static const char *const known[] = {".so", ".jar", ".class", ".jsa"};
 	const char *suffix = "";
 
-	if (pseudonyms_path_is_public(s))
+	if (place_is_public(s))
 		return add(p, s.str, s.len);
+	if (is_of_jdk(s))
+		return followed(p, numbered(p, PSEUDONYM_PATH, s.str, name_begin(s) - 1, "/file", ""), "/",
+				s.str + name_begin(s), s.len - name_begin(s));
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (memmem(s.str, s.len, known[i], strlen(known[i])))
 			suffix = known[i];
@@ -306,6 +438,41 @@ static struct trace_str choices(struct pseudonyms *p, struct trace_str s)
 	return text_end(p, &t);
 }
 
+static struct trace_str event(struct pseudonyms *p, struct trace_str s)
+{
+	return event_is_public(s) ? add(p, s.str, s.len) : numbered(p, PSEUDONYM_EVENT, s.str, s.len, "event", "");
+}
+
+/* Where a text begins in another, or where that ends. */
+static size_t find(struct trace_str s, const char *text)
+{
+	const char *at = memmem(s.str, s.len, text, strlen(text));
+
+	return at ? (size_t)(at - s.str) : s.len;
+}
+
+static struct trace_str events(struct pseudonyms *p, struct trace_str s)
+{
+	bool any = false;
+	struct text t;
+
+	if (!text_begin(p, &t))
+		return (struct trace_str){0};
+	/* Where items end is known for sure only if none has a path, a filter or braces. */
+	for (bool plain = !memchr(s.str, '/', s.len) && !memchr(s.str, '{', s.len); plain && s.len;) {
+		struct trace_str item = str_part(s, 0, find(s, ", "));
+		struct trace_str name = str_part(item, 0, find(item, "=")),
+				 value = str_part(item, name.len + 1, item.len);
+
+		if (event_is_public(name) && (name.len == item.len || is_plain(value.str, value.len))) {
+			fprintf(t.out, "%s%.*s", any ? ", " : "", (int)item.len, item.str);
+			any = true;
+		}
+		s = str_part(s, item.len + strlen(", "), s.len);
+	}
+	return text_end(p, &t);
+}
+
 struct trace_str pseudonym(struct pseudonyms *p, enum pseudonym_of of, struct trace_str s)
 {
 	if (!s.len)
@@ -329,11 +496,22 @@ struct trace_str pseudonym(struct pseudonyms *p, enum pseudonym_of of, struct tr
 		return numbered(p, of, s.str, s.len, "function", "");
 	case PSEUDONYM_CHOICES:
 		return choices(p, s);
+	case PSEUDONYM_EVENT:
+		return event(p, s);
+	case PSEUDONYM_EVENTS:
+		return events(p, s);
 	case PSEUDONYM_TEXT:
 		return is_plain(s.str, s.len) ? add(p, s.str, s.len) : numbered(p, of, s.str, s.len, "text", "");
 	default:
 		return add(p, s.str, s.len);
 	}
+}
+
+struct trace_str pseudonym_behind(struct pseudonyms *p, const char *before, enum pseudonym_of of, struct trace_str s)
+{
+	struct trace_str made = pseudonym(p, of, s);
+
+	return followed(p, add(p, before, strlen(before)), "", made.str, made.len);
 }
 
 void pseudonyms_free(struct pseudonyms *p)

@@ -22,6 +22,8 @@ enum pseudonym_of {
 	PSEUDONYM_PATH,
 	PSEUDONYM_FUNCTION, /* native */
 	PSEUDONYM_CHOICES,  /* an event configuration: it loses events with expressions */
+	PSEUDONYM_EVENT,    /* a hit event: a tracepoint stays, a function of a library does not */
+	PSEUDONYM_EVENTS,   /* a list of them: it loses those that do not stay */
 	PSEUDONYM_TEXT,	    /* all else, but for numbers */
 	PSEUDONYM_NONE,	    /* public: it stays */
 };
@@ -39,9 +41,13 @@ void pseudonyms_free(struct pseudonyms *p);
 
 /* The pseudonym of `s`, which is valid as long as the table; `s` if it is public. */
 struct trace_str pseudonym(struct pseudonyms *p, enum pseudonym_of of, struct trace_str s);
+/* The same with a text in front of it. */
+struct trace_str pseudonym_behind(struct pseudonyms *p, const char *before, enum pseudonym_of of, struct trace_str s);
 
-/* Whether a class, by its name with dots, and a file are public. */
+/* Whether a class, by its name with dots, and what is in a file are public. */
 bool pseudonyms_class_is_public(const struct pseudonyms *p, struct trace_str name);
 bool pseudonyms_path_is_public(struct trace_str path);
+/* Whether a process has the name of its program, which is public; a script has another one. */
+bool pseudonyms_comm_is_public(struct trace_str comm, struct trace_str exe);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <analyze/hits.h>
 #include <analyze/kinds.h>
 #include <braid/ring.h>
 #include <trace/str.h>
@@ -19,6 +20,7 @@ struct strip {
 	struct pseudonyms p;
 	struct table names;   /* uint8_t: enum pseudonym_of plus one, of a TRACE_NAME that is used */
 	struct table modules; /* bool: public */
+	struct table kernel;  /* bool: the process is a thread of the kernel */
 };
 
 static const struct trace_str nothing = {"", 0};
@@ -37,8 +39,9 @@ static enum pseudonym_of role_of(const char *title)
 		{"object", PSEUDONYM_PATH},	 {"mapping", PSEUDONYM_PATH},	 {"reason", PSEUDONYM_PATH},
 		{"loader", PSEUDONYM_CLASS},	 {"choices", PSEUDONYM_CHOICES},
 	};
-	static const char *const public[] = {"collector", "cause", "phase", "operation", "call",   "fault",
-					     "kind",	  "what",  "heap",  "resource",	 "device", "function"};
+	static const char *const public[] = {"collector", "cause",    "phase",	 "operation", "call",
+					     "fault",	  "kind",     "what",	 "heap",      "resource",
+					     "device",	  "function", "vm_state"};
 
 	for (size_t i = 0; title && i < sizeof(roles) / sizeof(roles[0]); i++)
 		if (strcmp(title, roles[i].title) == 0)
@@ -71,25 +74,37 @@ static int use_event(struct strip *s, const struct trace_jvm_event *e)
 	return use_name(s, e->name, name) ?: use_name(s, e->detail, detail);
 }
 
+static int mark(struct table *t, uint32_t id, bool is)
+{
+	bool *at = id ? table_put(t, id) : NULL;
+
+	if (at)
+		*at = *at || is;
+	return at || !id ? 0 : -ENOMEM;
+}
+
+static bool is_marked(const struct table *t, uint32_t id)
+{
+	const bool *at = table_get(t, id);
+
+	return at && *at;
+}
+
 static int use(struct strip *s, const struct trace_rec *rec)
 {
-	bool *public;
-
 	switch (rec->kind) {
 	case TRACE_JVM_EVENT:
 		return use_event(s, &rec->jvm_event);
 	case TRACE_SAMPLE:
-		return use_name(s, rec->sample.event, PSEUDONYM_NONE);
+		return use_name(s, rec->sample.event, PSEUDONYM_EVENT);
 	case TRACE_SETTING:
 		if (rec->setting.origin == BRAID_SETTING_PROPERTY)
 			return 0;
 		return use_name(s, rec->setting.key, PSEUDONYM_NONE) ?: use_name(s, rec->setting.value, PSEUDONYM_TEXT);
 	case TRACE_MODULE:
-		public
-		= rec->module.module ? table_put(&s->modules, rec->module.module) : NULL;
-		if (public)
-			*public = pseudonyms_path_is_public(rec->module.path);
-		return public || !rec->module.module ? 0 : -ENOMEM;
+		return mark(&s->modules, rec->module.module, pseudonyms_path_is_public(rec->module.path));
+	case TRACE_THREAD:
+		return mark(&s->kernel, rec->thread.process, rec->thread.flags & TRACE_THREAD_KERNEL);
 	default:
 		return 0;
 	}
@@ -115,7 +130,13 @@ static bool strip_info(struct strip *s, struct trace_info *info)
 {
 	static const char *const private[] = {"record.target", "record.command", "record.offcpu_filter",
 					      IMPORT_FACT_FILE};
-	static const char *const events[] = {"record.choices", "record.event", "record.events"};
+	/* Events with expressions name the program's parts. */
+	static const struct {
+		const char *key;
+		enum pseudonym_of of;
+	} events[] = {{"record.choices", PSEUDONYM_CHOICES},
+		      {"record.event", PSEUDONYM_EVENT},
+		      {"record.events", PSEUDONYM_EVENTS}};
 	static const char *const public[] = {"record.braid",
 					     "host.kernel",
 					     "host.machine",
@@ -136,21 +157,17 @@ static bool strip_info(struct strip *s, struct trace_info *info)
 		return false;
 	if (!s->o->anonymise || is_one_of(info->key, public, sizeof(public) / sizeof(public[0])))
 		return true;
-	/* Events with expressions name the program's parts. */
-	change(s, &info->value, PSEUDONYM_CHOICES);
-	return is_one_of(info->key, events, sizeof(events) / sizeof(events[0]));
-}
-
-static bool module_is_public(const struct strip *s, uint32_t module)
-{
-	const bool *public = table_get(&s->modules, module);
-
-	return public && *public;
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (str_equals(info->key, events[i].key)) {
+			change(s, &info->value, events[i].of);
+			return true;
+		}
+	return false;
 }
 
 static void strip_process(struct strip *s, struct trace_process *p)
 {
-	bool public = pseudonyms_path_is_public(p->exe);
+	bool public = is_marked(&s->kernel, p->process) || pseudonyms_comm_is_public(p->comm, p->exe);
 
 	change(s, &p->exe, PSEUDONYM_PATH);
 	if (!public)
@@ -161,7 +178,8 @@ static void strip_process(struct strip *s, struct trace_process *p)
 
 static void strip_method(struct strip *s, struct trace_method *m)
 {
-	if (m->class_name.len && !pseudonyms_class_is_public(&s->p, m->class_name)) {
+	/* a method whose class is not known belongs to nobody's */
+	if (!m->class_name.len || !pseudonyms_class_is_public(&s->p, m->class_name)) {
 		change(s, &m->name, PSEUDONYM_MEMBER);
 		change(s, &m->source, PSEUDONYM_SOURCE);
 	}
@@ -171,7 +189,7 @@ static void strip_method(struct strip *s, struct trace_method *m)
 
 static void strip_module(struct strip *s, struct trace_module *m)
 {
-	if (!module_is_public(s, m->module) && s->o->anonymise)
+	if (!is_marked(&s->modules, m->module) && s->o->anonymise)
 		m->build_id = nothing;
 	change(s, &m->path, PSEUDONYM_PATH);
 }
@@ -220,7 +238,7 @@ static bool strip_definition(struct strip *s, struct trace_rec *rec)
 		strip_module(s, &rec->module);
 		return true;
 	case TRACE_SYMBOL:
-		if (!module_is_public(s, rec->symbol.module))
+		if (!is_marked(&s->modules, rec->symbol.module))
 			change(s, &rec->symbol.name, PSEUDONYM_FUNCTION);
 		return true;
 	case TRACE_JVM:
@@ -256,6 +274,16 @@ static bool strip_definition(struct strip *s, struct trace_rec *rec)
 	}
 }
 
+/* The figure of a hit event has its name. */
+static void strip_stat(struct strip *s, struct trace_stat *stat)
+{
+	struct trace_str name = str_part(stat->key, strlen(HITS_STAT), stat->key.len);
+
+	if (!s->o->anonymise || !str_begins(stat->key, HITS_STAT))
+		return;
+	stat->key = pseudonym_behind(&s->p, HITS_STAT, PSEUDONYM_EVENT, name);
+}
+
 static bool strip_record(struct strip *s, struct trace_rec *rec)
 {
 	switch (rec->kind) {
@@ -271,8 +299,10 @@ static bool strip_record(struct strip *s, struct trace_rec *rec)
 	case TRACE_CODE_LOAD:
 	case TRACE_CODE_UNLOAD:
 	case TRACE_LOSS: /* where and what: words of this program */
-	case TRACE_STAT:
 	case TRACE_END:
+		return true;
+	case TRACE_STAT:
+		strip_stat(s, &rec->stat);
 		return true;
 	default:
 		return strip_definition(s, rec);
@@ -315,10 +345,12 @@ int edit_strip(struct trace_writer *w, struct trace_reader *r, const struct stri
 	*c = (struct edit_counts){0};
 	table_init(&s.names, sizeof(uint8_t));
 	table_init(&s.modules, sizeof(bool));
+	table_init(&s.kernel, sizeof(bool));
 	err = find_uses(&s, r);
 	err = err ?: write_stripped(&s, r, w, c);
 	table_free(&s.names);
 	table_free(&s.modules);
+	table_free(&s.kernel);
 	pseudonyms_free(&s.p);
 	return err;
 }
