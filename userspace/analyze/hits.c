@@ -269,14 +269,14 @@ static bool has_samples(const struct hit_views *v, const char *name)
 	return false;
 }
 
-/* Events without samples, which only a figure mentions. */
+/* Events without samples, which only a figure mentions: no more of them than a recording can have. */
 static int add_unhit(struct hit_views *v, const struct analysis *an)
 {
 	static const struct profile none;
 	const char *sampling = analyzer_info(an->a, "record.event");
 	int err = 0;
 
-	for (size_t i = 0; i < an->a->stats.count && !err; i++) {
+	for (size_t i = 0; i < an->a->stats.count && v->events.count < EVENTS_MAX && !err; i++) {
 		const struct stat_row *s = &an->a->stats.at[i];
 		const char *name = strpool_get(&an->a->strings, s->key);
 

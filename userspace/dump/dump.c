@@ -373,8 +373,14 @@ static int find_deadlocks(struct dump_view *v, const struct rows *rows)
 	v->deadlocks = err ? 0 : cycles_find(next, count, cycle);
 	if (v->deadlocks == SIZE_MAX)
 		err = -ENOMEM;
-	for (size_t i = 0; i < count && !err; i++)
+	v->deadlock_first = err ? NULL : calloc(v->deadlocks + 1, sizeof(*v->deadlock_first));
+	if (!v->deadlock_first)
+		err = -ENOMEM;
+	for (size_t i = count; i-- > 0 && !err;) {
 		v->threads.at[i].deadlock = cycle[i];
+		if (cycle[i])
+			v->deadlock_first[cycle[i] - 1] = (uint32_t)i;
+	}
 	free(next);
 	free(cycle);
 	return err;
@@ -382,11 +388,7 @@ static int find_deadlocks(struct dump_view *v, const struct rows *rows)
 
 const struct dump_thread *dump_deadlock(const struct dump_view *v, size_t number)
 {
-	size_t i = 0;
-
-	while (i < v->threads.count && v->threads.at[i].deadlock != number)
-		i++;
-	return i < v->threads.count ? &v->threads.at[i] : NULL;
+	return &v->threads.at[v->deadlock_first[number - 1]];
 }
 
 /* ---- the view ---- */
@@ -441,6 +443,7 @@ void dump_view_free(struct dump_view *v)
 		return;
 	free(v->threads.at);
 	free(v->groups.at);
+	free(v->deadlock_first);
 	free(v);
 }
 

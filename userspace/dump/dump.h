@@ -62,6 +62,7 @@ struct dump_view {
 	uint64_t time_ns;
 	VEC(struct dump_thread) threads; /* by group, tid and number */
 	VEC(struct dump_group) groups;	 /* the largest first */
+	uint32_t *deadlock_first;	 /* the first thread of each deadlock */
 	size_t deadlocks;
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <util/compare.h>
+#include <util/pair_map.h>
 
 const char *const event_by_names[BYS] = {"name", "detail", "site", "thread", "caller", "stack"};
 
@@ -106,47 +107,68 @@ static int add_caller(const struct analysis *an, struct kind_view *v, const stru
 	return add_place(an, &v->by[BY_CALLER], e, caller) ?: add_to(&v->by[BY_STACK], e, stack);
 }
 
-/* The way of an exception from where it was thrown. */
-struct flight {
-	const char *to; /* the method that catches it */
-	uint64_t left;	/* frames so far */
-	bool caught;
+/*
+ * The ways of exceptions from where they were thrown: how many frames are left of each stack, by stack and by the name of
+ * the method that catches them. Ways are not looked for any more when so many frames were looked at.
+ */
+struct flights {
+	struct pair_map left; /* plus one; NOT_CAUGHT */
+	uint64_t frames;
 };
 
-static void leave(void *ctx, const struct analysis *an, const struct xframe *x)
-{
-	struct flight *f = ctx;
+#define NOT_CAUGHT UINT32_MAX
+#define FLIGHT_FRAMES_MAX (UINT64_C(1) << 25)
 
-	if (f->caught || kind_domain((enum stack_kind)an->syms.at[x->sym].kind) != DOMAIN_JAVA)
-		return;
-	f->caught = !strcmp(analysis_sym_name(an, x->sym), f->to);
-	f->left += !f->caught;
+/* As in struct flights. */
+static uint32_t flight(struct flights *f, const struct analysis *an, uint32_t stack, const char *to)
+{
+	uint32_t left = 0;
+
+	for (; stack != ROW_NONE && f->frames < FLIGHT_FRAMES_MAX; stack = an->stacks[stack].parent) {
+		uint32_t frame = an->stacks[stack].frame, i = frame == ROW_NONE ? 0 : an->expansions[frame].count;
+
+		for (f->frames++; i-- > 0; f->frames++) {
+			const struct xframe *x = &an->xframes.at[an->expansions[frame].first + i];
+
+			if (kind_domain((enum stack_kind)an->syms.at[x->sym].kind) != DOMAIN_JAVA)
+				continue;
+			left++;
+			if (!strcmp(analysis_sym_name(an, x->sym), to))
+				return left;
+		}
+	}
+	return NOT_CAUGHT;
 }
 
-static void add_flight(struct event_table *t, uint64_t key, const struct flight *f, uint64_t weight)
+static void add_flight(struct event_table *t, uint64_t key, uint64_t left, uint64_t weight)
 {
 	const uint32_t *at = u64map_put(&t->of, key); /* it is there */
 
 	if (!at || !*at)
 		return;
 	t->sums.at[*at - 1].caught += weight;
-	t->sums.at[*at - 1].left = add_saturating(t->sums.at[*at - 1].left, f->left * weight);
+	t->sums.at[*at - 1].left = add_saturating(t->sums.at[*at - 1].left, left * weight);
 }
 
-static void follow(const struct analysis *an, struct kind_view *v, const struct event *e)
+static int follow(struct flights *f, const struct analysis *an, struct kind_view *v, const struct event *e)
 {
-	struct flight f = {.to = strpool_get(&an->a->strings, e->row->detail)};
+	const struct pair_entry *known = pair_find(&f->left, e->stack, e->row->detail);
 
 	if (!e->row->detail)
-		return;
-	analysis_each_frame(an, e->stack, leave, &f);
-	if (!f.caught)
-		return;
-	add_flight(&v->by[BY_NAME], e->name_id, &f, e->weight);
-	add_flight(&v->by[BY_DETAIL], e->row->detail, &f, e->weight);
+		return 0;
+	if (!known)
+		known = pair_put(&f->left, e->stack, e->row->detail,
+				 flight(f, an, e->stack, strpool_get(&an->a->strings, e->row->detail)));
+	if (!known)
+		return -ENOMEM;
+	if (known->value == NOT_CAUGHT)
+		return 0;
+	add_flight(&v->by[BY_NAME], e->name_id, known->value - 1, e->weight);
+	add_flight(&v->by[BY_DETAIL], e->row->detail, known->value - 1, e->weight);
+	return 0;
 }
 
-static int add_event(const struct analysis *an, struct kind_view *v, const struct event *e)
+static int add_event(const struct analysis *an, struct flights *f, struct kind_view *v, const struct event *e)
 {
 	struct event_sum name = {.name = *e->name ? e->name : "[unknown]", .key = e->name_id};
 	struct event_sum detail = {.name = e->row->detail ? strpool_get(&an->a->strings, e->row->detail) : "[none]",
@@ -175,7 +197,7 @@ static int add_event(const struct analysis *an, struct kind_view *v, const struc
 	if (!err && e->k->detail_is.title)
 		err = add_to(&v->by[BY_DETAIL], e, detail);
 	if (!err && e->k->thrown)
-		follow(an, v, e);
+		err = follow(f, an, v, e);
 	if (!err && e->k->stack)
 		err = add_site(an, &v->by[BY_SITE], e);
 	if (!err && e->k->caller)
@@ -225,6 +247,7 @@ static void finish(struct kind_view *v)
 int kind_views_new(struct kind_view **out, const struct analysis *an)
 {
 	struct kind_view *views = calloc(BRAID_JVM_EVENTS, sizeof(*views));
+	struct flights flights = {0};
 	int err = views ? 0 : -ENOMEM;
 
 	*out = views;
@@ -238,7 +261,7 @@ int kind_views_new(struct kind_view **out, const struct analysis *an)
 			views[e.kind].idle_ns = add_saturating(views[e.kind].idle_ns, e.weight);
 			continue;
 		}
-		err = add_event(an, &views[e.kind], &e);
+		err = add_event(an, &flights, &views[e.kind], &e);
 		if (e.kind == BRAID_JVM_COUNTED && e.row->number < BRAID_JVM_EVENTS) {
 			struct kind_view *of = &views[e.row->number];
 
@@ -251,6 +274,7 @@ int kind_views_new(struct kind_view **out, const struct analysis *an)
 		views[kind].kind = kind;
 		finish(&views[kind]);
 	}
+	pair_map_free(&flights.left);
 	return err;
 }
 

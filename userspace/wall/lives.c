@@ -128,6 +128,15 @@ static void join(struct wall *w, size_t row, size_t with)
 	*t = (struct wall_thread){.thread = (uint32_t)row};
 }
 
+/* Whether a row without a life is of another time than that life. */
+static bool is_apart(const struct wall_thread *t, const struct wall_thread *life)
+{
+	return t->end_ns && (t->start_ns >= life->end_ns || t->end_ns <= life->start_ns);
+}
+
+/* So often is a thread's number used again in a process, at most: each row is compared with that many lives. */
+#define REUSED_MAX 256
+
 /*
  * An OS thread can be several Java threads in turn, such as main and DestroyJavaVM, or have no Java name at first. Its
  * life is one of them only.
@@ -152,12 +161,13 @@ static int join_all(struct wall *w)
 	for (size_t i = 0; i < count && !err; i++) {
 		const struct wall_thread *t = &w->threads.at[i];
 		uint32_t with = t->known || row_at(w, i)->virtual ? 0 : u64map_get(&known, os_thread(row_at(w, i)));
+		unsigned others = 0;
 
-		/* thread ids are used again */
-		while (with && t->end_ns &&
-		       (t->start_ns >= w->threads.at[with - 1].end_ns || t->end_ns <= w->threads.at[with - 1].start_ns))
+		while (with && others < REUSED_MAX && is_apart(t, &w->threads.at[with - 1])) {
 			with = next[with - 1];
-		if (with)
+			others++;
+		}
+		if (with && others < REUSED_MAX)
 			join(w, i, with - 1);
 	}
 	u64map_free(&known);

@@ -180,6 +180,25 @@ START_TEST(events_are_limited)
 }
 END_TEST
 
+/* The same of those that only figures mention. */
+START_TEST(figures_are_limited)
+{
+	struct run r = run_begin(NULL);
+	char key[32];
+
+	for (uint32_t i = 0; i < 5000; i++) {
+		struct trace_rec figure = {.kind = TRACE_STAT, .stat = {.time_ns = BASE_NS, .value = i}};
+
+		snprintf(key, sizeof(key), "hits many:e%u", i);
+		figure.stat.key = str_of(key);
+		run_feed(&r, &figure, 1);
+	}
+	run_analyze(&r, NULL);
+	ck_assert_uint_eq(r.v->hits.events.count, 64);
+	run_free(&r);
+}
+END_TEST
+
 Suite *test_hits(void)
 {
 	Suite *s = suite_create("hits");
@@ -190,6 +209,7 @@ Suite *test_hits(void)
 	tcase_add_test(tc, filters_apply);
 	tcase_add_test(tc, values_are_counted);
 	tcase_add_test(tc, events_are_limited);
+	tcase_add_test(tc, figures_are_limited);
 	suite_add_tcase(s, tc);
 	return s;
 }

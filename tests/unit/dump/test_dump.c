@@ -307,6 +307,34 @@ START_TEST(dumps_of_a_trace)
 }
 END_TEST
 
+#define ALONE 500000
+
+/* So many deadlocks are counted without a search for each. */
+START_TEST(many_deadlocks)
+{
+	struct run r = run_begin(NULL);
+	struct dumps d;
+
+	run_feed(&r, more, COUNT(more));
+	for (uint32_t i = 1000; i < 1000 + ALONE; i++) {
+		const struct trace_rec recs[] = {
+			THREAD(i, i, 0, "alone"),
+			DUMP(i, MONITOR, BRAID_OFFCPU_FUTEX, BRAID_DUMP_MONITOR | BRAID_DUMP_OWNED, .other = i),
+		};
+
+		run_feed(&r, recs, COUNT(recs));
+	}
+	ck_assert_int_eq(analysis_new(&r.an, r.a, NULL), 0);
+	ck_assert_int_eq(dumps_new(&d, r.an), 0);
+	ck_assert_uint_eq(d.deadlocks.count, DUMPS_DEADLOCKS_MAX);
+	ck_assert_uint_eq(d.more, ALONE - DUMPS_DEADLOCKS_MAX);
+	ck_assert_uint_eq(dump_deadlock(d.views.at[0], ALONE)->deadlock, ALONE);
+	dumps_free(&d);
+	analysis_free(r.an);
+	analyzer_free(r.a);
+}
+END_TEST
+
 /* Whatever a trace says, a dump ends and is printed. */
 START_TEST(hostile_dumps)
 {
@@ -351,6 +379,7 @@ Suite *test_dump(void)
 	tcase_add_test(tc, dumps_are_printed);
 	tcase_add_test(tc, virtual_threads);
 	tcase_add_test(tc, dumps_of_a_trace);
+	tcase_add_test(tc, many_deadlocks);
 	tcase_add_test(tc, hostile_dumps);
 	suite_add_tcase(suite, tc);
 	return suite;

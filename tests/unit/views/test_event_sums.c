@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of sums that only exceptions have: the frames that they leave, and those that were only counted. */
 #include <check.h>
+#include <stdio.h>
 
 #include <views/views.h>
 
@@ -67,6 +68,44 @@ START_TEST(exceptions_without_a_stack)
 }
 END_TEST
 
+#define DEEP 30000
+#define MANY 200000
+#define CATCHERS 1000
+
+/* A stack is not gone through for each exception that was thrown on it. */
+START_TEST(exceptions_of_a_deep_stack)
+{
+	struct run r = run_begin(NULL);
+	const struct kind_view *k;
+	char name[32];
+
+	run_feed(&r, more, sizeof(more) / sizeof(more[0]));
+	for (uint32_t i = 0; i < DEEP; i++) {
+		struct trace_rec node = REC(TRACE_NODE, node, .node = 1000 + i, .parent = i ? 999 + i : 1, .frame = 3);
+
+		run_feed(&r, &node, 1);
+	}
+	for (uint32_t i = 0; i < CATCHERS; i++) {
+		struct trace_rec catcher = {.kind = TRACE_NAME, .name = {.name = 1000 + i}};
+
+		snprintf(name, sizeof(name), "demo.Main.catch%u", i);
+		catcher.name.text = str_of(name);
+		run_feed(&r, &catcher, 1);
+	}
+	for (uint32_t i = 0; i < MANY; i++) {
+		struct trace_rec one = THROWN(1, .detail = 1000 + i % CATCHERS);
+
+		one.jvm_event.node = 1000 + DEEP - 1;
+		run_feed(&r, &one, 1);
+	}
+	run_feed(&r, thrown, 1);
+	run_analyze(&r, NULL);
+	k = &r.v->events->kinds[BRAID_JVM_EXCEPTION];
+	ck_assert_uint_eq(k->by[BY_NAME].sums.at[0].weight, MANY + 3);
+	run_free(&r);
+}
+END_TEST
+
 Suite *test_event_sums(void)
 {
 	Suite *s = suite_create("event sums");
@@ -74,6 +113,7 @@ Suite *test_event_sums(void)
 
 	tcase_add_test(t, frames_that_exceptions_leave);
 	tcase_add_test(t, exceptions_without_a_stack);
+	tcase_add_test(t, exceptions_of_a_deep_stack);
 	suite_add_tcase(s, t);
 	return s;
 }

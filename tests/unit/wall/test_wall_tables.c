@@ -188,6 +188,29 @@ START_TEST(reports)
 }
 END_TEST
 
+#define AGAIN 100000
+
+/* One thread's number, used again and again: each of its names is not compared with each of its lives. */
+START_TEST(a_number_of_many_threads)
+{
+	struct trace_rec *recs = calloc(4 * AGAIN, sizeof(*recs));
+	struct walled x;
+
+	for (uint32_t i = 0; i < AGAIN; i++) {
+		recs[4 * i] = (struct trace_rec)REC(TRACE_THREAD, thread, 1000 + i, 1, 900, 900, 0, 0, S("a"), S(""));
+		recs[4 * i + 1] = (struct trace_rec)LIFE(1000 + i, 0, 10, 5);
+		recs[4 * i + 2] =
+			(struct trace_rec)REC(TRACE_THREAD, thread, 1000 + AGAIN + i, 1, 900, 900, 0, 0, S("b"), S(""));
+		recs[4 * i + 3] = (struct trace_rec)OFF(1000 + AGAIN + i, 50, 60, PARKED, CLASS(FUTEX));
+	}
+	x = wall_of(recs, 4 * AGAIN, NULL);
+	ck_assert_uint_eq(thread(&x, 1000)->life_ns, 10 * MS);
+	ck_assert_uint_eq(thread(&x, 1000 + AGAIN)->life_ns, 10 * MS);
+	wall_end(&x);
+	free(recs);
+}
+END_TEST
+
 Suite *test_wall_tables(void)
 {
 	Suite *s = suite_create("wall_tables");
@@ -198,6 +221,7 @@ Suite *test_wall_tables(void)
 	tcase_add_test(tc, stacks_of_wakers);
 	tcase_add_test(tc, who_waits_for_work_is_idle);
 	tcase_add_test(tc, reports);
+	tcase_add_test(tc, a_number_of_many_threads);
 	suite_add_tcase(s, tc);
 	return s;
 }
