@@ -125,6 +125,47 @@ START_TEST(names_end_with_a_character)
 }
 END_TEST
 
+START_TEST(long_frames_keep_whole_characters_and_the_suffix)
+{
+	char text[FRAME_NAME_MAX + 8], name[FRAME_NAME_MAX];
+	const struct tree_label label = {.text = text, .kind = KIND_INTERPRETED};
+
+	memset(text, 'x', FRAME_NAME_MAX);
+	strcpy(text + FRAME_NAME_MAX - 2, "ää");
+	stack_table_name(&label, false, name);
+	ck_assert_uint_eq(strlen(name), FRAME_NAME_MAX - 2);
+	ck_assert_int_eq(name[FRAME_NAME_MAX - 3], 'x');
+	stack_table_name(&label, true, name);
+	ck_assert_uint_eq(strlen(name), FRAME_NAME_MAX - 1);
+	ck_assert_str_eq(name + FRAME_NAME_MAX - 5, "_[0]");
+}
+END_TEST
+
+START_TEST(long_threads_keep_whole_characters_and_their_ids)
+{
+	char name[600];
+	struct trace_rec thread = REC(TRACE_THREAD, thread, 1, 1, 101, 101, TRACE_THREAD_JAVA, 0, {name, sizeof(name)});
+	struct run r = run_begin(NULL);
+	struct stack_table t;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	memset(name, 'x', sizeof(name));
+	for (size_t i = 500; i + 1 < sizeof(name); i += 2)
+		memcpy(name + i, "ä", 2); /* the sixth one is cut */
+	run_feed(&r, &thread, 1);
+	run_analyze(&r, NULL);
+	ck_assert_int_eq(stack_table_new(&t, r.an, &r.an->samples, 0), 0);
+	ck_assert_int_eq(speedscope_write(out, &t, &(struct profile_unit){.name = "samples"}, false), 0);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, "xäääää (pid 100, tid 101)\""));
+	free(text);
+	stack_table_free(&t);
+	run_free(&r);
+}
+END_TEST
+
 START_TEST(hprof_has_no_quotes_in_names)
 {
 	struct run r = run_begin(NULL);
@@ -283,6 +324,8 @@ Suite *test_timed(void)
 	tcase_add_test(t, a_heat_map_has_a_limit);
 	tcase_add_test(t, json_is_escaped);
 	tcase_add_test(t, names_end_with_a_character);
+	tcase_add_test(t, long_frames_keep_whole_characters_and_the_suffix);
+	tcase_add_test(t, long_threads_keep_whole_characters_and_their_ids);
 	tcase_add_test(t, hprof_has_no_quotes_in_names);
 	tcase_add_test(t, packets_refer_to_what_came_before);
 	tcase_add_test(t, intervals_that_overlap_keep_their_lengths);
