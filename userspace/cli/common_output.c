@@ -13,11 +13,17 @@
 #include <util/log.h>
 #include <util/owner.h>
 
-static bool same_file(const char *a, const char *b)
+/* A trace "-" is standard input. */
+static int stat_input(const char *input, struct stat *st)
+{
+	return strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, st) : stat(input, st);
+}
+
+static bool same_file(const char *path, const char *input)
 {
 	struct stat p, q;
 
-	return stat(a, &p) == 0 && stat(b, &q) == 0 && p.st_dev == q.st_dev && p.st_ino == q.st_ino;
+	return stat(path, &p) == 0 && stat_input(input, &q) == 0 && p.st_dev == q.st_dev && p.st_ino == q.st_ino;
 }
 
 static bool is_stdout(const char *path)
@@ -112,7 +118,7 @@ static int stat_all(const char *const *inputs, size_t count, struct stat *all)
 	struct stat st;
 
 	for (size_t i = 0; i < count; i++) {
-		if (stat(inputs[i], &st))
+		if (stat_input(inputs[i], &st))
 			return -errno;
 		if (!i)
 			*all = st;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of the files that subcommands write: who may read them, and what they do not write over. */
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "unit/commands_fixture.h"
@@ -125,6 +126,36 @@ START_TEST(inputs_are_not_replaced)
 }
 END_TEST
 
+static void stdin_is(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	ck_assert_int_eq(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+	close(fd);
+}
+
+/* A trace on standard input is looked at as one that is named. */
+START_TEST(standard_input_is_an_input)
+{
+	char older[80], page[80];
+
+	snprintf(older, sizeof(older), "%s.old", trace_path);
+	snprintf(page, sizeof(page), "%s.html", trace_path);
+	ck_assert_int_eq(chmod(trace_path, 0640), 0);
+	stdin_is(trace_path);
+	free(RUN(cmd_report, "--html", page, "-"));
+	ck_assert_uint_eq(mode_of(page), 0640);
+	ck_assert_int_eq(unlink(page), 0);
+	stdin_is(trace_path);
+	refused(cmd_export, "is the trace itself", (const char *const[]){"braid x", "-o", trace_path, "-", NULL});
+	ck_assert_int_eq(rename(trace_path, older), 0);
+	write_trace();
+	stdin_is(older);
+	refused(cmd_cut, "would be replaced by the former ",
+		(const char *const[]){"braid x", "--pid", "100", "-o", trace_path, "-", NULL});
+}
+END_TEST
+
 Suite *test_outputs(void)
 {
 	Suite *s = suite_create("outputs");
@@ -136,6 +167,7 @@ Suite *test_outputs(void)
 	tcase_add_test(files, links_of_others_are_not_followed);
 	tcase_add_test(files, a_page_of_two_is_as_private_as_both);
 	tcase_add_test(files, inputs_are_not_replaced);
+	tcase_add_test(files, standard_input_is_an_input);
 	suite_add_tcase(s, files);
 	return s;
 }
