@@ -165,13 +165,13 @@ static void take_thread(struct facts *f, const struct wall_thread *t, const stru
 
 /*
  * A thread that waits for a monitor wakes from time to time by itself and looks. The thread that leaves the monitor wakes
- * it, and then it has made progress.
+ * it, and then it has made progress. The last wait has no stack if the thread looked while the recording ended.
  */
 static void take_stuck(struct facts *f, const struct wall_thread *t, const struct wall_segment *s, uint64_t ns)
 {
 	struct fact_thread *at = &f->threads[t - f->wall->threads.at];
 
-	if (!s->row || s->state == WALL_RUNNABLE)
+	if (!s->row || s->state == WALL_RUNNABLE || (s->stack == ROW_NONE && s->row->flags & BRAID_OFFCPU_OPEN))
 		return;
 	if (s->state != WALL_MONITOR || s->row->other) {
 		at->stuck_ns = 0;

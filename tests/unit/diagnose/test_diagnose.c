@@ -178,6 +178,11 @@ END_TEST
 START_TEST(deadlocks)
 {
 	must_find(DIAGNOSE(ALL, STUCK(1, 0), STUCK(2, 0)), "deadlock", "2 threads of pid 100", "main (101) has waited");
+	/* the stack of a thread that looks just then is not read */
+	must_find(DIAGNOSE(ALL, STUCK(1, 0), LIFE(2, 0, LONG_MS, 0), OFF(2, 10, LONG_MS - 10, MONITOR, CLASS(FUTEX)),
+			   OFF(2, LONG_MS - 9, LONG_MS, 0,
+			       .flags = BRAID_OFFCPU_FUTEX << BRAID_OFFCPU_CLASS_SHIFT | BRAID_OFFCPU_OPEN)),
+		  "deadlock", "2 threads of pid 100", "main (101) has waited");
 	/* one alone waits for somebody slow, and one that was woken has had it */
 	must_not_find(DIAGNOSE(ALL, STUCK(1, 0)), "deadlock");
 	must_not_find(DIAGNOSE(ALL, STUCK(1, 0), STUCK(2, 0, .other = 1)), "deadlock");
