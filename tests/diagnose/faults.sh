@@ -55,9 +55,10 @@ fi
 
 # The neighbour takes the only CPU that both may use.
 if is_wanted neighbour; then
-	taskset -c 0 sh -c 'while :; do :; done' &
+	cpu=$(sed -n 's/^Cpus_allowed_list:\s*\([0-9]*\).*/\1/p' /proc/self/status)
+	taskset -c "$cpu" sh -c 'while :; do :; done' &
 	helper=$!
-	fault neighbour cpu-starved taskset -c 0 "$java" "${small[@]}" -cp "$classes" NoisyNeighbour
+	fault neighbour cpu-starved taskset -c "$cpu" "$java" "${small[@]}" -cp "$classes" NoisyNeighbour
 	end_helper
 fi
 
