@@ -140,7 +140,7 @@ static const struct waits_thread *thread_at(const struct waits *w, uint64_t addr
 
 /* ---- owners of monitors ---- */
 
-/* Whether the thread has locked the object without a monitor of the VM's: its LockStack has it. */
+/* Whether the thread has locked the object without a monitor of the VM's: its LockStack has addresses without colours. */
 static bool has_locked(struct waits *w, uint64_t java_thread, uint64_t object)
 {
 	const struct waits_offsets *o = &w->offsets;
@@ -149,8 +149,7 @@ static bool has_locked(struct waits *w, uint64_t java_thread, uint64_t object)
 	if (walk_read(reader(w), &top, sizeof(top), java_thread + o->locks_top))
 		return false;
 	for (uint32_t i = 0; i < WAITS_LOCKS && o->locks_base + i * sizeof(uint64_t) < top; i++)
-		if (object_at(reader(w), w->layout, java_thread + o->locks_base + i * sizeof(uint64_t), false) ==
-		    object)
+		if (word_at(w, java_thread + o->locks_base + i * sizeof(uint64_t)) == object)
 			return true;
 	return false;
 }

@@ -21,6 +21,7 @@ static struct {
 	uint64_t klass[2][4];	      /* name, super */
 	char symbol[2][32];	      /* length, text */
 	uint64_t handle, threads[3];
+	uint64_t bad; /* colours */
 } vm;
 
 static struct braid_layout layout;
@@ -130,6 +131,21 @@ START_TEST(owners_of_monitors)
 }
 END_TEST
 
+/* Of ZGC's references, those in the heap and in handles have colours; those among a thread's locks have none. */
+START_TEST(colours)
+{
+	layout.objects.oops = BRAID_OOPS_COLOURED;
+	layout.objects.oop_bad = address(&vm.bad);
+	vm.bad = 0xe000;
+	vm.handle = address(vm.lock) << 13 | 1 << 12;
+	vm.thread[2][LOCKS] = address(vm.lock);
+	vm.thread[2][TOP] = AT(LOCKS + 1);
+	ck_assert_int_eq(owner_by(1), 2);
+	vm.thread[2][LOCKS] = address(vm.lock) + 8;
+	ck_assert_int_eq(owner_by(1), -1);
+}
+END_TEST
+
 START_TEST(other_waits)
 {
 	struct wait_object object;
@@ -185,6 +201,7 @@ Suite *test_waits(void)
 
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, owners_of_monitors);
+	tcase_add_test(tc, colours);
 	tcase_add_test(tc, other_waits);
 	tcase_add_test(tc, hostile_memory);
 	suite_add_tcase(suite, tc);
