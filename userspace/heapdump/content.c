@@ -346,7 +346,7 @@ static int object_write(void *ctx, const struct reach_object *o)
 	if (o->class->flags & CLASS_IS_CLASS && klasses_of_mirror(&w->classes, o->address) != CLASSES_PRIMITIVE)
 		return 0; /* a class has its own record; those of primitive types are objects */
 	w->d->objects++;
-	w->d->bytes += o->bytes;
+	w->d->bytes += histogram_bytes(w, o);
 	if (o->class->kind == CLASS_INSTANCE) {
 		err = frozen_read(w, o);
 		instance_write(w, o);
@@ -361,6 +361,7 @@ int content_heap(struct writer *w)
 {
 	struct klasses *c = &w->classes;
 
+	w->alignment = marks_alignment(&w->reach.marks);
 	for (size_t i = 0; i < c->at.count && !w->out.error; i++) {
 		if (c->at.at[i].flags & CLASS_IS_LIVE)
 			class_write(w, &c->at.at[i]);

@@ -37,19 +37,15 @@ static uint32_t int_at(const struct reach_object *o, uint32_t offset)
 	return value;
 }
 
-/* What the VM has allocated for it: a class has its static fields as well, and a chunk its frames. */
-static uint64_t allocated(const struct writer *w, const struct reach_object *o)
+uint64_t histogram_bytes(const struct writer *w, const struct reach_object *o)
 {
-	const struct braid_objects *objects = &w->vm.layout.objects;
-	uint64_t align =
-		objects->oops == BRAID_OOPS_COMPRESSED && objects->oop_shift > 3 ? 1ULL << objects->oop_shift : 8;
 	uint64_t bytes = o->bytes;
 
 	if (o->class->flags & CLASS_IS_CLASS)
 		bytes = 8ULL * int_at(o, w->vm.class_words);
 	else if (o->class->flags & CLASS_IS_CHUNK)
 		bytes += chunk_bytes(&w->vm, int_at(o, w->classes.chunk_words));
-	bytes = (bytes + align - 1) & ~(align - 1);
+	bytes = (bytes + w->alignment - 1) & ~(w->alignment - 1);
 	return bytes >= o->class->size && bytes <= w->vm.heap_high - o->address ? bytes : o->class->size;
 }
 
@@ -65,7 +61,7 @@ static int count(void *ctx, const struct reach_object *o)
 		if (VEC_PUSH(&t->at, fresh))
 			return -ENOMEM;
 	}
-	t->at.at[class].bytes += allocated(t->w, o);
+	t->at.at[class].bytes += histogram_bytes(t->w, o);
 	t->at.at[class].objects++;
 	return 0;
 }
@@ -109,7 +105,7 @@ static char *string_text(const struct vm *vm, uint64_t string)
 static uint32_t number_of(const struct vm *vm, uint64_t object)
 {
 	uint64_t mark = copy_word(vm->copy, object);
-	uint32_t hash = (uint32_t)(mark >> (vm->layout.objects.klasses == BRAID_KLASSES_COMPACT ? 11 : 8)) & HASH_MASK;
+	uint32_t hash = (uint32_t)(mark >> vm->hash_shift) & HASH_MASK;
 
 	return (mark & MARK_STATE) == MARK_UNLOCKED && hash ? hash : (uint32_t)(object >> 3);
 }
@@ -149,8 +145,10 @@ static int row_add(struct histogram *h, struct writer *w, const struct tally *t)
 int histogram_count(struct writer *w, struct histogram *h)
 {
 	struct tallies t = {.w = w};
-	int err = reach_each(&w->reach, count, &t);
+	int err;
 
+	w->alignment = marks_alignment(&w->reach.marks);
+	err = reach_each(&w->reach, count, &t);
 	VEC_SORT(&t.at, compare_tallies);
 	for (size_t i = 0; i < t.at.count && t.at.at[i].objects && !err; i++) {
 		if (i < BRAID_HEAP_ROWS_MAX) {

@@ -7,6 +7,7 @@
 #define CHUNK_SHIFT 21 /* address bits */
 #define CHUNK_WORDS ((1U << CHUNK_SHIFT) / 8 / 64)
 #define CHUNKS_SPARE 1024
+#define ALIGNMENT_MAX 256U /* -XX:ObjectAlignmentInBytes */
 
 int marks_open(struct marks *m, uint64_t low, uint64_t high, uint64_t bytes)
 {
@@ -85,4 +86,13 @@ uint64_t marks_next(const struct marks *m, uint64_t address)
 		}
 	}
 	return 0;
+}
+
+uint64_t marks_alignment(const struct marks *m)
+{
+	uint64_t bits = ALIGNMENT_MAX, at = marks_next(m, m->low);
+
+	for (; at && !(bits & 8); at = at + 8 < m->high ? marks_next(m, at + 8) : 0)
+		bits |= at;
+	return bits & -bits;
 }

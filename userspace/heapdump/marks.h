@@ -30,6 +30,9 @@ void marks_clear(struct marks *m, uint64_t address);
 /* Of any address. */
 bool marks_has(const struct marks *m, uint64_t address);
 
+/* The largest power of two, from 8 to 256, of which all addresses that are set are multiples. */
+uint64_t marks_alignment(const struct marks *m);
+
 /* The first address from `address` on that is set; 0: none. */
 uint64_t marks_next(const struct marks *m, uint64_t address);
 

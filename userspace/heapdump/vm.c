@@ -38,6 +38,7 @@ enum {
 	F_RESERVED,
 	F_REGION_START,
 	F_REGION_WORDS,
+	F_OWNER_ID,
 	FIELDS
 };
 
@@ -73,6 +74,7 @@ static const struct vm_field fields[FIELDS] = {
 	[F_RESERVED] = {.type = "CollectedHeap", .name = "_reserved"},
 	[F_REGION_START] = {.type = "MemRegion", .name = "_start"},
 	[F_REGION_WORDS] = {.type = "MemRegion", .name = "_word_size"},
+	[F_OWNER_ID] = {.type = "JavaThread", .name = "_monitor_owner_id"}, /* 24 and later */
 };
 
 /* Takes the offset of `a`, or of `b` where the VM lacks `a`. */
@@ -138,6 +140,7 @@ int vm_open(struct vm *v, const struct copy *copy, const struct braid_heap_roots
 	v->field_stream = f[F_STREAM].found;
 	v->handles = f[F_RESOLVED].found;
 	v->instance_size = (uint16_t)instance.size;
+	v->hash_shift = f[F_OWNER_ID].found ? 11 : 8;
 	v->header = v->layout.objects.klasses == BRAID_KLASSES_COMPACT ? 8 : 16;
 	v->array_length = braid_array_length_at(v->layout.objects.klasses);
 	if (!v->field_stream && !take(&v->instance_java_fields, f, F_JAVA_FIELDS, -1))

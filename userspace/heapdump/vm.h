@@ -32,6 +32,7 @@ struct vm {
 	uint32_t class_words; /* the same: its size in words; 0: not known */
 	uint64_t symbols;     /* the VM's own names, of injected fields */
 	uint64_t heap_low, heap_high;
+	uint8_t hash_shift;    /* of the hash code in an object's first word (markWord.hpp: 24 and later, before) */
 	uint32_t header;       /* bytes that have an object's class */
 	uint32_t array_length; /* offset of an array's length, an int */
 };

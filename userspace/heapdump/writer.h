@@ -36,6 +36,7 @@ struct writer {
 	struct vm vm;
 	struct klasses classes;
 	struct reach reach;
+	uint64_t alignment; /* of all objects, see marks_alignment() */
 	struct records out;
 	struct pair_map names;		   /* symbols that are written */
 	uint64_t name_bytes;		   /* of them */
@@ -95,6 +96,8 @@ int allocations_write(struct writer *w);
 
 struct histogram;
 
+/* What the VM has allocated for an object: a class has its static fields as well, and a chunk its frames. */
+uint64_t histogram_bytes(const struct writer *w, const struct reach_object *o);
 /* Counts what is reachable. */
 int histogram_count(struct writer *w, struct histogram *h);
 

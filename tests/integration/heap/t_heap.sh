@@ -85,6 +85,10 @@ python3 - copied.json live.json <<-'PYTHON' || fail "copied.json and live.json: 
 	    return {(r["class"], r["loader"]): (r["objects"], r["bytes"]) for r in json.load(open(path))["classes"]}
 
 	copied, live = map(rows, sys.argv[1:])
+	# A loader has its identityHashCode in both.
+	loaded = [{key for key in counted if key[0] == "HeapObjects$Loaded"} for counted in (copied, live)]
+	if loaded[0] != loaded[1]:
+	    sys.exit("loaders: %s and %s" % tuple(loaded))
 	same = {key for key in copied if key in live and copied[key][0] == live[key][0]}
 	# What an object takes is known of all kinds: instances, arrays, classes with their static fields.
 	wrong = [(key, copied[key], live[key]) for key in same if copied[key] != live[key]]

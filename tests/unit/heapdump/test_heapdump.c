@@ -176,7 +176,8 @@ START_TEST(histograms)
 	refs = new_array(&f->refs, 10, 8);
 	chunk = new_chunk(2, 10, 0);
 	loader = new_object(&f->loader, 16);
-	*word(loader, 0) = 0x1f2eULL << 8 | 1;
+	f->vm.hash_shift = 11;
+	*word(loader, 0) = 0x1f2eULL << 11 | 1;
 	f->loader_data[1] = loader;
 	f->node.loader_data = AT(&f->loader_data[1]);
 	*word(refs, 24) = first;
@@ -203,6 +204,27 @@ START_TEST(histograms)
 }
 END_TEST
 
+/* With -XX:ObjectAlignmentInBytes=16: nothing else than the addresses says so. */
+START_TEST(aligned_objects)
+{
+	struct histogram h;
+	uint64_t last = 0;
+
+	build();
+	for (int i = 0; i < 3; i++) {
+		uint64_t node = new_object(&f->node, 40);
+
+		*word(node, 16) = last;
+		last = node;
+		f->used = (f->used + 15) & ~15UL;
+	}
+	counted(&h, last);
+	row_is(&h, "Node", 3, 3 * 48);
+	histogram_free(&h);
+	demolish();
+}
+END_TEST
+
 START_TEST(marks)
 {
 	struct marks m;
@@ -212,12 +234,17 @@ START_TEST(marks)
 	ck_assert_uint_eq(marks_next(&m, 0x1000000), 0);
 	ck_assert(marks_set(&m, 0x8fffff8) && !marks_set(&m, 0x8fffff8));
 	ck_assert(marks_set(&m, 0x1200000));
+	ck_assert_uint_eq(marks_alignment(&m), 8);
 	ck_assert_uint_eq(marks_next(&m, 0x1000000), 0x1200000);
 	ck_assert_uint_eq(marks_next(&m, 0x1200000), 0x1200000);
 	ck_assert_uint_eq(marks_next(&m, 0x1200008), 0x8fffff8);
 	marks_clear(&m, 0x8fffff8);
 	ck_assert(!marks_has(&m, 0x8fffff8) && marks_has(&m, 0x1200000));
 	ck_assert_uint_eq(marks_next(&m, 0x1200008), 0);
+	ck_assert_uint_eq(marks_alignment(&m), 256);
+	ck_assert(marks_set(&m, 0x8ffffe0));
+	ck_assert_uint_eq(marks_alignment(&m), 32);
+	marks_clear(&m, 0x8ffffe0);
 	m.most = m.used;
 	ck_assert(!marks_set(&m, 0x4000000) && m.exhausted);
 	marks_free(&m);
@@ -236,6 +263,7 @@ Suite *test_heapdump(void)
 	tcase_add_test(c, weak_references_keep_nothing);
 	tcase_add_test(c, frames_in_the_heap);
 	tcase_add_test(c, histograms);
+	tcase_add_test(c, aligned_objects);
 	tcase_add_test(c, marks);
 	suite_add_tcase(s, c);
 	return s;
