@@ -237,6 +237,17 @@ uint64_t java_heap_decode_root(const struct java_heap *h, const struct java_mome
 	return h->layout.objects.oops == BRAID_OOPS_COLOURED ? walk_oop_decode(&h->layout, reference) : reference;
 }
 
+/*
+ * A narrow reference has no upper half, and a coloured one is shifted so far that it is more than 2^12 times any address. In
+ * a new chunk there are addresses.
+ */
+uint64_t java_heap_decode_frozen(const struct java_heap *h, const struct java_moment *m, uint64_t chunk, uint64_t word)
+{
+	if (!(word >> 32))
+		return java_heap_decode(h, m, &word);
+	return word >> 12 > chunk ? java_heap_decode_root(h, m, word) : word;
+}
+
 uint64_t java_heap_field(const struct java_heap *h, uint64_t object, uint16_t at)
 {
 	return object && at ? object_field(reader(h), &h->layout, object + at) : 0;
@@ -376,10 +387,12 @@ static void classes_read(struct java_heap *h, struct class_wanted classes[CLASSE
 {
 	struct braid_objects *o = &h->layout.objects;
 	struct braid_vthreads *v = &h->layout.vthreads;
+	uint16_t loader = 0;
 	const struct field_wanted fields[] = {
 		{C_THREAD, "eetop", "J", &o->thread_eetop},
 		{C_THREAD, "tid", "J", &o->thread_id},
 		{C_THREAD, "name", "Ljava/lang/String;", &o->thread_name},
+		{C_THREAD, "contextClassLoader", "Ljava/lang/ClassLoader;", &loader},
 		{C_THREAD, "parkBlocker", "Ljava/lang/Object;", &o->thread_blocker},
 		{C_STRING, "value", "[B", &o->string_value},
 		{C_STRING, "coder", "B", &o->string_coder},
@@ -392,6 +405,11 @@ static void classes_read(struct java_heap *h, struct class_wanted classes[CLASSE
 	};
 
 	classes_find(&h->classes, classes, CLASSES, fields, sizeof(fields) / sizeof(fields[0]));
+	/*
+	 * A wide one can have the value that a narrow one has, followed by null, so no reference is tried for that. Their places
+	 * are multiples of their width, and these two follow each other.
+	 */
+	o->oops = (o->thread_name | loader) & 7 ? BRAID_OOPS_COMPRESSED : BRAID_OOPS_PLAIN;
 	o->virtual_klass = classes[C_VTHREAD].klass;
 	o->ownable_klass = classes[C_OWNABLE].klass;
 }
@@ -443,35 +461,36 @@ static bool find_klasses(struct java_heap *h, const struct vm_field *f, uint64_t
 	return false;
 }
 
-/* Tries each encoding of references on a thread's name. */
-static bool find_oops(struct java_heap *h, const struct vm_field *f, uint64_t thread, uint64_t string_klass)
+/* The object of a reference in the heap, which may be stale. */
+static uint64_t any_at(const struct java_heap *h, uint64_t at)
 {
-	struct braid_objects *o = &h->layout.objects;
-	uint64_t wide;
+	uint64_t wide = 0;
 
-	if (walk_read(reader(h), &wide, sizeof(wide), thread + o->thread_name))
-		return false;
-	if (object_klass(reader(h), &h->layout, walk_oop_decode(&h->layout, wide)) == string_klass)
-		return true;
-	if (o->oops != BRAID_OOPS_PLAIN || o->oop_bad || !read_widening(h, &f[F_OOP_BASE], &o->oop_base, &o->oop_shift))
-		return false;
-	o->oops = BRAID_OOPS_COMPRESSED;
-	wide &= UINT32_MAX;
-	return object_klass(reader(h), &h->layout, walk_oop_decode(&h->layout, wide)) == string_klass;
+	return walk_read(reader(h), &wide, java_heap_reference_bytes(h), at) ? 0 : walk_oop_decode(&h->layout, wide);
 }
 
 /* The shape of byte[], from the characters of a thread's name. */
-static void read_bytes_shape(struct java_heap *h, uint64_t thread)
+static void read_bytes_shape(struct java_heap *h, uint64_t name)
 {
 	struct braid_objects *o = &h->layout.objects;
-	uint64_t wide = 0, string;
 
-	if (!o->string_value || walk_read(reader(h), &wide, java_heap_reference_bytes(h), thread + o->thread_name))
-		return;
-	string = walk_oop_decode(&h->layout, wide);
-	if (walk_read(reader(h), &wide, java_heap_reference_bytes(h), string + o->string_value) ||
-	    !array_shape(h, walk_oop_decode(&h->layout, wide), &o->array_length, &o->array_data))
+	if (o->string_value && !array_shape(h, any_at(h, name + o->string_value), &o->array_length, &o->array_data))
 		o->string_value = 0;
+}
+
+/* How references are widened, or where the mask of their colours is. Their width is known. */
+static bool take_oops(struct java_heap *h, const struct vm_field *f)
+{
+	struct braid_objects *o = &h->layout.objects;
+
+	if (o->oops == BRAID_OOPS_COMPRESSED)
+		return read_widening(h, &f[F_OOP_BASE], &o->oop_base, &o->oop_shift);
+	o->oop_bad = bad_mask(h, &f[F_Z], &f[F_Z_BAD]);
+	if (o->oop_bad)
+		o->oops = BRAID_OOPS_COLOURED;
+	else
+		o->oop_bad = bad_mask(h, &f[F_OLD_X], &f[F_OLD_BAD]);
+	return true;
 }
 
 /*
@@ -480,27 +499,24 @@ static void read_bytes_shape(struct java_heap *h, uint64_t thread)
  */
 static bool find_encodings(struct java_heap *h, const struct vm_field *f, const struct class_wanted *classes)
 {
+	const struct java_moment any = {0};
 	struct braid_objects *o = &h->layout.objects;
 	uint64_t threads[THREADS_TRIED];
-	size_t count = list_threads(h, threads, THREADS_TRIED);
+	size_t count = take_oops(h, f) ? list_threads(h, threads, THREADS_TRIED) : 0;
 
-	o->oop_bad = bad_mask(h, &f[F_Z], &f[F_Z_BAD]);
-	o->oops = o->oop_bad ? BRAID_OOPS_COLOURED : BRAID_OOPS_PLAIN;
-	if (!o->oop_bad)
-		o->oop_bad = bad_mask(h, &f[F_OLD_X], &f[F_OLD_BAD]);
 	for (size_t i = 0; i < count; i++) {
-		uint8_t oops = o->oops;
-		uint64_t thread = word_at(h, threads[i] + o->carrier);
+		uint64_t thread = word_at(h, threads[i] + o->carrier), name;
 
 		thread = o->flags & BRAID_OBJECTS_HANDLES ? word_at(h, thread) : thread;
-		thread = walk_oop_decode(&h->layout, thread);
-		if (thread && find_klasses(h, f, thread, classes[C_THREAD].klass) &&
-		    word_at(h, thread + o->thread_eetop) == threads[i] &&
-		    find_oops(h, f, thread, classes[C_STRING].klass)) {
-			read_bytes_shape(h, thread);
+		thread = java_heap_decode_root(h, &any, thread);
+		if (!thread || !find_klasses(h, f, thread, classes[C_THREAD].klass) ||
+		    word_at(h, thread + o->thread_eetop) != threads[i])
+			continue;
+		name = any_at(h, thread + o->thread_name);
+		if (java_heap_klass(h, name) == classes[C_STRING].klass) {
+			read_bytes_shape(h, name);
 			return true;
 		}
-		o->oops = oops;
 	}
 	return false;
 }

@@ -51,6 +51,8 @@ bool java_heap_now(const struct java_heap *h, struct java_moment *to);
 uint64_t java_heap_decode(const struct java_heap *h, const struct java_moment *m, const void *reference);
 /* The same of one outside the heap, which has the width of an address. */
 uint64_t java_heap_decode_root(const struct java_heap *h, const struct java_moment *m, uint64_t reference);
+/* The same of a word in that chunk's stack, which is a reference as in the heap or an address. */
+uint64_t java_heap_decode_frozen(const struct java_heap *h, const struct java_moment *m, uint64_t chunk, uint64_t word);
 uint32_t java_heap_reference_bytes(const struct java_heap *h);
 
 /* The object that a field of an object refers to. `at` 0: none. */

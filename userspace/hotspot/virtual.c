@@ -451,7 +451,7 @@ static void read_monitors(struct virtuals *v)
 
 /*
  * stackChunkOop.cpp, 24 and later: the objects that the thread has locked without a monitor of the VM's are at the beginning
- * of its newest chunk's stack, a word each, with a narrow reference or an address in it.
+ * of its newest chunk's stack, a word each.
  */
 static void read_locked(struct virtuals *v)
 {
@@ -470,8 +470,7 @@ static void read_locked(struct virtuals *v)
 
 		t->locked_count = v->reads[i].ok ? t->locked_count : 0;
 		for (uint32_t k = 0; k < t->locked_count; k++)
-			t->locked[k] = t->locked[k] >> 32 ? java_heap_decode_root(v->heap, &v->moment, t->locked[k])
-							  : decode(v, &t->locked[k]);
+			t->locked[k] = java_heap_decode_frozen(v->heap, &v->moment, t->chunks[0].chunk, t->locked[k]);
 	}
 }
 

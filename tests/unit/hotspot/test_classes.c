@@ -156,6 +156,28 @@ START_TEST(arrays)
 }
 END_TEST
 
+START_TEST(words_of_chunks)
+{
+	const uint64_t chunks[] = {address(vm.bytes), 1ULL << 34, 1ULL << 45};
+	const struct java_moment m = {.bad = 0xe000};
+	struct braid_objects *o = &heap.layout.objects;
+
+	for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++) {
+		uint64_t chunk = chunks[i], object = chunk + 0x1f008;
+
+		o->oops = BRAID_OOPS_COMPRESSED;
+		o->oop_base = chunk - 0x1000;
+		ck_assert_uint_eq(java_heap_decode_frozen(&heap, &(struct java_moment){0}, chunk, 0x20008), object);
+		ck_assert_uint_eq(java_heap_decode_frozen(&heap, &(struct java_moment){0}, chunk, object), object);
+		o->oops = BRAID_OOPS_COLOURED;
+		ck_assert_uint_eq(java_heap_decode_frozen(&heap, &m, chunk, object << 13 | 1 << 12), object);
+		ck_assert_uint_eq(java_heap_decode_frozen(&heap, &m, chunk, object << 14 | 1 << 13), 0); /* stale */
+		ck_assert_uint_eq(java_heap_decode_frozen(&heap, &m, chunk, object), object);
+		ck_assert_uint_eq(java_heap_decode_frozen(&heap, &m, chunk, 0), 0);
+	}
+}
+END_TEST
+
 START_TEST(sizes_of_objects)
 {
 	ck_assert_uint_eq(java_heap_instance_bytes(&heap, klass_a), 24);
@@ -228,6 +250,7 @@ Suite *test_classes(void)
 	t = tcase_create("heap");
 	tcase_add_checked_fixture(t, setup, fake_teardown);
 	tcase_add_test(t, arrays);
+	tcase_add_test(t, words_of_chunks);
 	tcase_add_test(t, sizes_of_objects);
 	tcase_add_test(t, many_reads);
 	tcase_add_test(t, moments);
