@@ -8,6 +8,8 @@
 #define WIDE 0xc4U
 
 #define CODE_MAX 65535U
+/* HotSpot's HugeMethodLimit: it never compiles a method with more bytes (-XX:-DontCompileHugeMethods: it does). */
+#define COMPILED_MAX 8000U
 
 enum { SWITCH = 0, WIDENS = 0xf, UNKNOWN = 0xe };
 
@@ -101,7 +103,7 @@ bool code_measure(struct method *m)
 	}
 	m->place[m->length] = m->handler = (uint32_t)to;
 	m->total = (uint32_t)(to + m->thrown.used);
-	return to + m->thrown.used <= CODE_MAX;
+	return m->total <= (m->length <= COMPILED_MAX ? COMPILED_MAX : CODE_MAX);
 }
 
 /* Where the jump of the instruction at `offset` leads, relative to its new place; false: to no instruction. */

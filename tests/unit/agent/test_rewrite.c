@@ -237,6 +237,32 @@ START_TEST(a_jump_that_becomes_too_long_is_refused)
 }
 END_TEST
 
+/* HotSpot compiles no method of more than 8000 bytes. */
+START_TEST(a_method_that_would_never_be_compiled_again_is_refused)
+{
+	static const struct {
+		size_t nops;
+		bool rewritten;
+	} cases[] = {{7900, true}, {7995, false}, {8100, true}};
+	static uint8_t code[8102];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct writer file = {0};
+		struct rewrite w = {.choose = choose};
+
+		memset(code, 0, sizeof(code));
+		code[cases[i].nops] = 0x03;
+		code[cases[i].nops + 1] = 0xac;
+		class_make(&file, &(struct class_file){0, 52, code, cases[i].nops + 2});
+		ck_assert(rewrite_class(&w, file.bytes, file.used));
+		ck_assert_uint_eq(w.methods, cases[i].rewritten);
+		ck_assert_uint_eq(w.refused, !cases[i].rewritten);
+		free(w.out.bytes);
+		free(file.bytes);
+	}
+}
+END_TEST
+
 START_TEST(damaged_files_are_refused)
 {
 	struct writer file = {0};
@@ -422,6 +448,7 @@ Suite *test_rewrite(void)
 	tcase_add_test(t, values_that_are_not_there_are_left_out);
 	tcase_add_test(t, arguments_are_kept_at_the_entry);
 	tcase_add_test(t, what_is_not_chosen_stays);
+	tcase_add_test(t, a_method_that_would_never_be_compiled_again_is_refused);
 	tcase_add_test(t, a_jump_that_becomes_too_long_is_refused);
 	tcase_add_test(t, damaged_files_are_refused);
 	tcase_add_test(t, versions);
