@@ -17,7 +17,7 @@ static struct {
 	const struct java_side_natives *owner; /* this copy, when it has claimed it */
 } java;
 
-static jint next; /* method with which the next reading begins */
+static _Atomic jint next; /* method with which the next reading begins; at the VM's end, two threads may read */
 
 static jclass class_find(JNIEnv *jni)
 {

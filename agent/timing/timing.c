@@ -146,7 +146,10 @@ static void timing_ended(JNIEnv *jni, const struct java_side_call *call)
 
 static void timing_unmeasured(void)
 {
+	if (!agent_enter())
+		return;
 	publish_lost(BRAID_REC_JVM_EVENT, 1);
+	agent_leave();
 }
 
 static const struct java_side_natives natives = {

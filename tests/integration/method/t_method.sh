@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Methods take as long as the program finds itself; how they end, their stacks and values, and those that are too short for an event.
-# takes: 10 s
+# takes: 17 s
 source "$(dirname "$0")/../lib.sh"
 
 ROUNDS=20
@@ -49,3 +49,17 @@ assert all(c["self_ns"] < c["ns"] for c in r["slowest_calls"] if c["method"] in 
 braid export --event method a.trace >stacks
 grep -q 'Timings.caught;Timings.failing;Timings.busy [0-9]*$' stacks || fail "no stack of busy: $(cat stacks)"
 [[ $(grep -c BraidMethods stacks) -eq 0 ]] || fail "frames of the agent: $(cat stacks)"
+
+# What the JVM itself calls to link what the measurement calls: it does not measure itself without an end.
+links_itself()
+{
+	[[ " 11 17 21 25 " == *" $version "* ]] || return 0
+	braid record -q -e 'method=java.util.concurrent.ConcurrentHashMap.get>1s' -o linking.trace -- \
+		"$1/bin/java" -Xmx64m -cp . Linking >out 2>err || fail "JDK $version: $(cat out err)"
+	grep -qx 'sum 49950000' out || fail "JDK $version: $(cat out err)"
+	events linking.trace "its calls were counted on $version" \
+		'sum(e["value"] for e in of("method_calls", name="java.util.concurrent.ConcurrentHashMap.get")) >= 1000'
+}
+need_jdk 11
+"$JDK/bin/javac" --release 11 -d . "$TEST_DIR/Linking.java"
+on_each_version 11 links_itself

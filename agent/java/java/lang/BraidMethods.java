@@ -146,10 +146,26 @@ public final class BraidMethods {
 		ended(0, 0, 0, 0, null, 0, null, null, null, null, 0, 0, 0, 0);
 		if (owner != 0 && owner != who)
 			return false;
+		warmUp();
 		owner = who;
 		if (methods.length == 0)
 			methods = new AtomicLongArray[max];
 		return true;
+	}
+
+	/*
+	 * From JDK 9 on, the first call of each of these links a VarHandle, by methods of classes that may be timed
+	 * (ConcurrentHashMap): in end() they would call end() again, without an end.
+	 */
+	private static void warmUp()
+	{
+		AtomicLongArray array = new AtomicLongArray(1);
+
+		array.set(0, array.get(0));
+		array.getAndIncrement(0);
+		array.getAndAdd(0, 1);
+		array.getAndSet(0, 1);
+		array.compareAndSet(0, 1, 2);
 	}
 
 	static synchronized void release(long who)
@@ -173,7 +189,7 @@ public final class BraidMethods {
 	 * call and the number of its buckets; then for each bucket its number, calls and ns. What is left of `to` is
 	 * 0. Returns the method to go on with; 0: that was all.
 	 */
-	static int take(int id, long[] to)
+	static synchronized int take(int id, long[] to)
 	{
 		AtomicLongArray[] all = methods;
 		int used = 0;
