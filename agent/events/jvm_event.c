@@ -6,20 +6,19 @@
 
 #include "handlers.h"
 
+#include "core/seccomp.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/bpf.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define TRIAL_STACK_BYTES 16384
-#define STATUS_BYTES 2048 /* a thread that throws StackOverflowError has little stack left */
 
 static _Atomic bool usable;
 static _Atomic int tried_filters; /* the number of seccomp filters under which `usable` was found */
@@ -49,26 +48,6 @@ static inline __attribute__((always_inline)) long stack_request_run(int fd, stru
 }
 
 /* ---- permission ---- */
-
-/* The number of the calling thread's seccomp filters; negative when they cannot be counted. */
-static int filters_of_thread(void)
-{
-	char status[STATUS_BYTES];
-	const char *at;
-	ssize_t size;
-	int fd;
-
-	if (prctl(PR_GET_SECCOMP) <= 0)
-		return 0;
-	fd = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	size = read(fd, status, sizeof(status) - 1);
-	close(fd);
-	status[size > 0 ? size : 0] = '\0';
-	at = strstr(status, "\nSeccomp_filters:");
-	return at ? atoi(at + strlen("\nSeccomp_filters:")) : -1;
-}
 
 /* A filter may kill the child. It must leave no core file, because it shares the JVM's memory. */
 static int try_in_child(void *arg)
@@ -114,7 +93,7 @@ static long try_here(int fd)
 
 void stack_request_start(void)
 {
-	int fd = agent.link.stack_request_fd, filters = filters_of_thread();
+	int fd = agent.link.stack_request_fd, filters = seccomp_filters();
 	long err;
 
 	atomic_store(&usable, false);
@@ -149,7 +128,7 @@ static bool may_run(void)
 
 	if (!atomic_load_explicit(&usable, memory_order_acquire))
 		return false;
-	same = filters_of_thread() == atomic_load_explicit(&tried_filters, memory_order_relaxed);
+	same = seccomp_filters() == atomic_load_explicit(&tried_filters, memory_order_relaxed);
 	errno = saved;
 	if (!same && atomic_exchange(&usable, false))
 		publish_notice(
@@ -178,7 +157,8 @@ void jvm_event_emit_with(struct braid_stack_request *request)
 
 	if (may_run() && stack_request_run(agent.link.stack_request_fd, request, &answer) == 0 && !answer)
 		return;
-	record_publish(&request->event, self_tid(), publish_event);
+	/* Not self_tid(), whose thread-local storage may call malloc: the caller may be inside of that. */
+	record_publish(&request->event, (uint32_t)syscall(SYS_gettid), publish_event);
 }
 
 void jvm_event_emit(const struct braid_jvm_event *d)
