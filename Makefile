@@ -177,6 +177,17 @@ $(BUILD)/tests/unit/agent/%.o: CPPFLAGS += $(JAVA_INC)
 $(BUILD)/tests/unit/agent/main.o: tests/unit/main.c $(BUILD)/tests/unit/agent/suites.h
 	$(call say,CC,$@)$(CC) $(CPPFLAGS) -I$(@D) $(CFLAGS) -c $< -o $@
 
+# Objects that the tests of native allocations load: their slots are relocated at once, and read-only afterwards.
+OBJECTS_DIR := $(BUILD)/tests/unit/agent/objects
+OBJECTS := $(addprefix $(OBJECTS_DIR)/,calls.so calls_pages.so defines.so)
+$(OBJECTS_DIR)/calls_pages.so: private CPPFLAGS = -DPAGES=2
+$(OBJECTS_DIR)/calls.so $(OBJECTS_DIR)/calls_pages.so: tests/unit/agent/objects/calls.c
+$(OBJECTS_DIR)/defines.so: tests/unit/agent/objects/defines.c
+$(OBJECTS):
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) -std=c11 -O1 -fno-builtin -Wall -Wextra -Werror $(CPPFLAGS) -fPIC -shared -Wl,-z,now,-z,relro -o $@ $<
+
+$(BUILD)/unit-agent: | $(OBJECTS)
 $(BUILD)/unit-agent: $(AGENT_UNIT_OBJ) $(BUILD)/tests/unit/agent/main.o $(AGENT_OBJ)
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pthread $(AGENT_UNIT_WRAP:%=-Wl,--wrap=%) -Wl,--export-dynamic-symbol=gHotSpot* -o $@ $^ $(CHECK_LIBS)
 

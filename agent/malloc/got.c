@@ -2,8 +2,9 @@
 /*
  * All of it runs in a callback of dl_iterate_phdr, under the lock without which the linker unmaps nothing. Objects that
  * are being loaded are in the list already, and the linker writes their slots without that lock:
- *   - in a segment that becomes read-only (RELRO), slots are left alone until it is: only then the linker is done, and
- *     to protect it earlier would make the linker fault;
+ *   - in a segment that becomes read-only (RELRO), slots are left alone until some of it is: only then the linker is
+ *     done, and to protect it earlier would make the linker fault. Another tool may have made pages of it writable
+ *     again, for good: each page stays what it is;
  *   - elsewhere, a slot is replaced only if it leads to the function, or to the object's own code that binds it when it
  *     is called (lazily). Before the linker has relocated the slot, it does neither.
  * An object's tables are what its file says, so they are used only within its segments.
@@ -14,6 +15,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +26,7 @@
 
 #define PAGE 4096UL
 #define MAPS_BYTES 4096
+#define PIECES 32 /* of RELRO that are read-only; another tool's changes leave a few */
 
 struct object {
 	const struct dl_phdr_info *info;
@@ -41,7 +44,7 @@ struct object {
 struct change {
 	const struct got_function *functions;
 	struct got_result *result;
-	bool back;
+	enum got_way way;
 };
 
 /* ---- an object's tables ---- */
@@ -133,12 +136,16 @@ static bool read_object(struct object *o, const struct dl_phdr_info *info)
 
 /* ---- slots ---- */
 
-static const char *name_of(const struct object *o, uint32_t symbol)
+static const ElfW(Sym) * symbol_of(const struct object *o, const ElfW(Rela) * r)
 {
-	const ElfW(Sym) *s = &o->symbols[symbol];
+	const ElfW(Sym) *s = &o->symbols[ELF64_R_SYM(r->r_info)];
 
-	if ((uintptr_t)s % _Alignof(ElfW(Sym)) || !is_loaded(o->info, (uintptr_t)s, sizeof(*s), PF_R) ||
-	    s->st_name >= o->names_size || !memchr(o->names + s->st_name, 0, o->names_size - s->st_name))
+	return (uintptr_t)s % _Alignof(ElfW(Sym)) || !is_loaded(o->info, (uintptr_t)s, sizeof(*s), PF_R) ? NULL : s;
+}
+
+static const char *name_of(const struct object *o, const ElfW(Sym) * s)
+{
+	if (!s || s->st_name >= o->names_size || !memchr(o->names + s->st_name, 0, o->names_size - s->st_name))
 		return "";
 	return o->names + s->st_name;
 }
@@ -150,7 +157,7 @@ static const struct got_function *function_of(const struct object *o, const stru
 
 	if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) || r->r_addend)
 		return NULL;
-	name = name_of(o, ELF64_R_SYM(r->r_info));
+	name = name_of(o, symbol_of(o, r));
 	for (const struct got_function *f = c->functions; f->name; f++)
 		if (f->own && strcmp(f->name, name) == 0)
 			return f;
@@ -172,7 +179,19 @@ static bool is_relocated(const struct object *o, uintptr_t value)
 	return value >= PAGE && (!o->info->dlpi_addr || value >= o->span);
 }
 
-static enum leads leads(const struct object *o, const struct got_function *f, uintptr_t value)
+/*
+ * Whether the slot is bound when it is called. What an object defines itself may be bound to that, or is already
+ * (RTLD_DEEPBIND), except for the process's own function in the object that has it.
+ */
+static bool is_lazy(const struct object *o, const struct got_function *f, const ElfW(Rela) * r)
+{
+	const ElfW(Sym) *s = symbol_of(o, r);
+
+	return ELF64_R_TYPE(r->r_info) == R_X86_64_JUMP_SLOT && s &&
+	       (s->st_shndx == SHN_UNDEF || o->info->dlpi_addr + s->st_value == f->own);
+}
+
+static enum leads leads(const struct object *o, const struct got_function *f, const ElfW(Rela) * r, uintptr_t value)
 {
 	if (value == f->own)
 		return LEADS_TO_OWN;
@@ -180,32 +199,40 @@ static enum leads leads(const struct object *o, const struct got_function *f, ui
 		return LEADS_TO_HOOK;
 	if (!is_relocated(o, value))
 		return LEADS_NOWHERE;
-	return is_loaded(o->info, value, 1, PF_X) ? LEADS_TO_BINDING : LEADS_ELSEWHERE;
+	return is_loaded(o->info, value, 1, PF_X) && is_lazy(o, f, r) ? LEADS_TO_BINDING : LEADS_ELSEWHERE;
 }
 
 /* What the slots of an object need. */
 struct needs {
 	uint32_t changes, elsewhere;
-	bool relro; /* some are read-only */
+	uintptr_t from, to; /* whole pages of RELRO that have slots to change; `to` is 0: none */
 };
+
+static void take_page(struct needs *needs, uintptr_t page)
+{
+	needs->from = needs->to && needs->from < page ? needs->from : page;
+	needs->to = needs->to > page ? needs->to : page + PAGE;
+}
 
 static void slot_change(const struct object *o, const struct change *c, const ElfW(Rela) * r, struct needs *needs)
 {
 	const struct got_function *f = function_of(o, c, r);
 	_Atomic uintptr_t *slot = f ? slot_of(o, r) : NULL;
 	uintptr_t value = slot ? atomic_load_explicit(slot, memory_order_relaxed) : 0;
-	enum leads to = slot ? leads(o, f, value) : LEADS_NOWHERE;
+	enum leads to = slot ? leads(o, f, r, value) : LEADS_NOWHERE;
 
-	if (c->back ? to != LEADS_TO_HOOK : to != LEADS_TO_OWN && to != LEADS_TO_BINDING) {
+	if (c->way == GOT_BACK ? to != LEADS_TO_HOOK : to != LEADS_TO_OWN && to != LEADS_TO_BINDING) {
 		if (needs)
 			needs->elsewhere += to == LEADS_ELSEWHERE;
 		return;
 	}
 	if (needs) {
 		needs->changes++;
-		needs->relro |= (uintptr_t)slot >= o->relro && (uintptr_t)slot < o->relro_end;
+		if ((uintptr_t)slot >= o->relro && (uintptr_t)slot < o->relro_end)
+			take_page(needs, (uintptr_t)slot & ~(PAGE - 1));
 	} else {
-		c->result->changed += atomic_compare_exchange_strong(slot, &value, c->back ? f->own : f->hook);
+		c->result->changed +=
+			atomic_compare_exchange_strong(slot, &value, c->way == GOT_BACK ? f->own : f->hook);
 	}
 }
 
@@ -219,34 +246,47 @@ static void slots_of(const struct object *o, const struct change *c, struct need
 
 /* ---- protection ---- */
 
-/* Whether the page can be written, by a line "from-to rw.." of the process's mappings. */
-static bool line_says(const char *line, uintptr_t at, bool *writable)
+/* An object's RELRO as it is now. */
+struct protection {
+	uintptr_t known, end; /* looked at up to `known` */
+	uint32_t count;
+	struct {
+		uintptr_t from, to;
+	} read_only[PIECES];
+};
+
+/* Takes a line "from-to r--p.." of the process's mappings, which come in ascending order. */
+static void take_line(const char *line, struct protection *p)
 {
 	char *end;
 	uintptr_t from = strtoul(line, &end, 16), to = *end == '-' ? strtoul(end + 1, &end, 16) : 0;
+	bool read_only = strncmp(end, " r--", 4) == 0;
 
-	if (at < from || at >= to || end[0] != ' ' || !end[1])
-		return false;
-	*writable = end[2] == 'w';
-	return true;
+	if (from > p->known || to <= p->known || (!read_only && strncmp(end, " rw", 3) != 0) || p->count == PIECES)
+		return;
+	to = to < p->end ? to : p->end;
+	if (read_only) {
+		p->read_only[p->count].from = p->known;
+		p->read_only[p->count++].to = to;
+	}
+	p->known = to;
 }
 
-/* True when it is known. */
-static bool page_writable(uintptr_t at, bool *writable)
+/* True when all of it is known. */
+static bool protection_read(struct protection *p)
 {
 	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
 	char text[MAPS_BYTES + 1];
 	size_t used = 0;
 	ssize_t got = 0;
-	bool found = false;
 
-	while (fd >= 0 && !found && (got = read(fd, text + used, MAPS_BYTES - used)) > 0) {
+	while (fd >= 0 && p->known < p->end && (got = read(fd, text + used, MAPS_BYTES - used)) > 0) {
 		char *line = text, *end;
 
 		used += (size_t)got;
 		text[used] = '\0';
-		for (; !found && (end = strchr(line, '\n')); line = end + 1)
-			found = line_says(line, at, writable);
+		for (; p->known < p->end && (end = strchr(line, '\n')); line = end + 1)
+			take_line(line, p);
 		used -= (size_t)(line - text);
 		if (used == MAPS_BYTES) /* no such line is that long */
 			break;
@@ -254,7 +294,22 @@ static bool page_writable(uintptr_t at, bool *writable)
 	}
 	if (fd >= 0)
 		close(fd);
-	return found;
+	return p->known == p->end;
+}
+
+/* Of the read-only pieces, what has slots to change. */
+static bool protect(const struct protection *p, const struct needs *needs, int access)
+{
+	bool done = true;
+
+	for (uint32_t i = 0; i < p->count; i++) {
+		uintptr_t from = p->read_only[i].from > needs->from ? p->read_only[i].from : needs->from;
+		uintptr_t to = p->read_only[i].to < needs->to ? p->read_only[i].to : needs->to;
+
+		if (from < to && mprotect((void *)from, to - from, access))
+			done = false;
+	}
+	return done;
 }
 
 static void note_name(struct got_result *result, const struct object *o, uint32_t *count)
@@ -267,22 +322,20 @@ static void note_name(struct got_result *result, const struct object *o, uint32_
 
 static void object_change(const struct object *o, const struct change *c, const struct needs *needs)
 {
-	size_t bytes = o->relro_end - o->relro;
-	bool writable = false;
+	struct protection p = {.known = o->relro, .end = o->relro_end};
 
-	if (!needs->relro) {
+	if (!needs->to) {
 		slots_of(o, c, NULL);
-		return;
-	}
-	if (!page_writable(o->relro, &writable)) {
+	} else if (!protection_read(&p)) {
 		note_name(c->result, o, &c->result->refused);
-	} else if (writable) {
+	} else if (!p.count && c->way == GOT_HOOKS) {
 		c->result->later++;
-	} else if (mprotect((void *)o->relro, bytes, PROT_READ | PROT_WRITE)) {
-		note_name(c->result, o, &c->result->refused);
 	} else {
-		slots_of(o, c, NULL);
-		mprotect((void *)o->relro, bytes, PROT_READ);
+		if (protect(&p, needs, PROT_READ | PROT_WRITE))
+			slots_of(o, c, NULL);
+		else
+			note_name(c->result, o, &c->result->refused);
+		(void)protect(&p, needs, PROT_READ);
 	}
 }
 
@@ -312,17 +365,17 @@ static int on_object(struct dl_phdr_info *info, size_t size, void *data)
 	if (is_left_out(c, info) || !read_object(&o, info))
 		return 0;
 	slots_of(&o, c, &needs);
-	if (needs.elsewhere && !c->back)
+	if (needs.elsewhere && c->way != GOT_BACK)
 		note_name(c->result, &o, &c->result->foreign);
 	else if (needs.changes)
 		object_change(&o, c, &needs);
 	return 0;
 }
 
-struct got_result got_change(const struct got_function *functions, bool back)
+struct got_result got_change(const struct got_function *functions, enum got_way way)
 {
 	struct got_result result = {0};
-	struct change c = {functions, &result, back};
+	struct change c = {functions, &result, way};
 
 	dl_iterate_phdr(on_object, &c);
 	return result;

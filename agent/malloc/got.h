@@ -7,7 +7,6 @@
 #ifndef BRAID_AGENT_GOT_H
 #define BRAID_AGENT_GOT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct got_function {
@@ -20,12 +19,18 @@ struct got_result {
 	uint32_t changed; /* slots */
 	uint32_t foreign; /* objects with slots that lead elsewhere; none of theirs is changed */
 	uint32_t refused; /* objects whose slots the kernel does not let be written */
-	uint32_t later;	  /* objects that are being loaded: they need another look */
+	uint32_t later;	  /* objects that may be being loaded: they need another look */
 	char name[128];	  /* of the first foreign or refused one */
 };
 
-/* Sets slots to hooks, or back. `functions` ends with an entry without a name. */
-struct got_result got_change(const struct got_function *functions, bool back);
+enum got_way {
+	GOT_HOOKS,     /* slots lead to the hooks; none of an object whose RELRO is not read-only yet */
+	GOT_HOOKS_ALL, /* the same, and no object is being loaded */
+	GOT_BACK,      /* slots that lead to the hooks lead to the process's functions */
+};
+
+/* `functions` ends with an entry without a name. */
+struct got_result got_change(const struct got_function *functions, enum got_way way);
 /* Counts loads and unloads of objects. */
 uint64_t got_objects(void);
 

@@ -14,11 +14,19 @@
 #include "sampled.h"
 
 #include "core/config.h"
+#include "core/seccomp.h"
 #include "core/weight.h"
 #include "events/handlers.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/*
+ * An object whose RELRO is still writable after so many ticks without a load is not being loaded: another tool has made
+ * it writable.
+ */
+#define LOADING_TICKS 5
+#define FILTERS_LOOKED_AT 256 /* threads, in a tick: about 5 ms */
 
 static _Atomic bool on;
 static _Atomic uint64_t last_number;
@@ -27,9 +35,11 @@ static uint32_t names[MALLOC_FUNCTIONS];
 static _Atomic pid_t process;				    /* a child has the slots, but not the ring */
 static uintptr_t generation;				    /* of the connection that `names` are for */
 static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER; /* only who looks at objects takes it, for one pass */
-static uint64_t objects_seen;
+static uint64_t objects_seen, objects_waited_for;
+static uint32_t waited;	      /* ticks, for these */
 static uint64_t published_ns; /* for the helper thread: one time for all that is published at once */
 static uint32_t reported;     /* objects in the last notice */
+static int filters;	      /* seccomp filters of the thread that has set the hooks */
 
 /* glibc remembers no process's number, and a thread of a child that shares the memory has its own. */
 static pid_t process_now(void)
@@ -84,7 +94,10 @@ static void look_at_new(void)
 
 	if (now == objects_seen)
 		return;
-	r = got_change(malloc_functions, false);
+	if (now != objects_waited_for)
+		waited = 0;
+	objects_waited_for = now;
+	r = got_change(malloc_functions, waited > LOADING_TICKS ? GOT_HOOKS_ALL : GOT_HOOKS);
 	if (!r.later)
 		objects_seen = now;
 	report(&r);
@@ -113,16 +126,40 @@ static bool malloc_open(void)
 	return false;
 }
 
+/*
+ * A sample makes system calls, for which a filter of the thread's own may kill the process. Any thread allocates, so
+ * no other one may have other filters than the one that has tried these calls.
+ */
+static bool threads_allow(uint32_t most)
+{
+	if (!atomic_load(&on))
+		filters = seccomp_filters();
+	if (!seccomp_others(filters, most))
+		return true;
+	publish_notice(
+		BRAID_NOTICE_WARNING,
+		"a thread of this JVM has its own seccomp filter, which may kill it for what a sample does: native "
+		"allocations are not sampled from here on");
+	return false;
+}
+
 /* Threads may still be inside of hooks. What they do to the emptied tables concerns addresses of theirs only. */
 static void malloc_stop(JNIEnv *jni)
 {
+	struct got_result r;
+
 	(void)jni;
 	if (!atomic_exchange(&on, false))
 		return;
 	atomic_store(&natives_on_code, NULL);
 	pthread_mutex_lock(&looking); /* who is at it has changed all that is put back now */
-	(void)got_change(malloc_functions, true);
+	r = got_change(malloc_functions, GOT_BACK);
 	pthread_mutex_unlock(&looking);
+	if (r.refused)
+		publish_notice(BRAID_NOTICE_WARNING,
+			       "%u loaded objects cannot be changed back (the first is %s): they go on calling malloc "
+			       "through the agent, which only passes the calls on",
+			       r.refused, r.name);
 	countdown_forget();
 	sampled_forget();
 }
@@ -133,7 +170,7 @@ static void malloc_start(const struct braid_event_config *c)
 	countdown_set_interval(c->malloc_interval);
 	if (generation != agent.generation) /* the former connection could not end */
 		malloc_stop(NULL);
-	if (atomic_load(&on) || !malloc_open())
+	if (atomic_load(&on) || !threads_allow(UINT32_MAX) || !malloc_open())
 		return;
 	generation = agent.generation;
 	countdown_forget();
@@ -142,7 +179,7 @@ static void malloc_start(const struct braid_event_config *c)
 		names[i] = types_text(malloc_functions[i].name);
 	first_number = atomic_load(&last_number) + 1;
 	reported = 0;
-	objects_seen = 0;
+	objects_seen = objects_waited_for = 0;
 	atomic_store(&process, process_now());
 	atomic_store(&on, true);
 	atomic_store(&natives_on_code, look_at_objects);
@@ -157,6 +194,11 @@ static void malloc_on_enabled(JNIEnv *jni)
 
 static void malloc_tick(JNIEnv *jni)
 {
+	if (atomic_load(&on) && !threads_allow(FILTERS_LOOKED_AT))
+		malloc_stop(jni);
+	pthread_mutex_lock(&looking);
+	waited++;
+	pthread_mutex_unlock(&looking);
 	malloc_on_enabled(jni);
 	sampled_thin_out();
 }
