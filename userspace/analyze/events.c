@@ -204,8 +204,8 @@ size_t events_count(const struct analysis *an)
 }
 
 /* `at` is the row that has the thread and the stack. */
-static bool events_resolve(const struct analysis *an, const struct jvm_event_row *row, const struct jvm_event_row *at,
-			   uint32_t kind, struct event *e)
+static bool find_source(const struct analysis *an, const struct jvm_event_row *row, const struct jvm_event_row *at,
+			uint32_t kind, struct event *e)
 {
 	*e = (struct event){.row = row,
 			    .kind = kind,
@@ -216,8 +216,21 @@ static bool events_resolve(const struct analysis *an, const struct jvm_event_row
 		return false;
 	e->thread = thread_of(an->a, at);
 	find_stack(an, at, e);
-	return thread_is(an, row, e->thread) && analysis_selects_span(an, row->span) && stack_is(an, e) &&
-	       analysis_clip(an, &e->start_ns, &e->duration_ns) && name_event(an, e);
+	return thread_is(an, row, e->thread) && analysis_selects_span(an, row->span) && stack_is(an, e);
+}
+
+static bool events_resolve(const struct analysis *an, const struct jvm_event_row *row, const struct jvm_event_row *at,
+			   uint32_t kind, struct event *e)
+{
+	return find_source(an, row, at, kind, e) && analysis_clip(an, &e->start_ns, &e->duration_ns) &&
+	       name_event(an, e);
+}
+
+bool event_is_whenever(const struct analysis *an, const struct jvm_event_row *row)
+{
+	struct event e;
+
+	return find_source(an, row, row, row->kind, &e);
 }
 
 bool events_of_row(const struct analysis *an, const struct jvm_event_row *row, struct event *e)
@@ -268,14 +281,23 @@ static bool is_of_refs(const struct jvm_event_row *row)
 	return row->kind == BRAID_JVM_JNI_REF || row->kind == BRAID_JVM_JNI_REFS;
 }
 
+bool event_is_derived(const struct jvm_event_row *row)
+{
+	return is_of_object(row) || is_of_refs(row);
+}
+
+size_t events_row(const struct analysis *an, size_t number)
+{
+	return number < an->a->events.count ? number : an->events->alive.at[number - an->a->events.count].live;
+}
+
 bool events_get(const struct analysis *an, size_t number, struct event *e)
 {
 	const struct jvm_event_row *rows = an->a->events.at;
 	const struct alive *alive;
 
 	if (number < an->a->events.count)
-		return !is_of_object(&rows[number]) && !is_of_refs(&rows[number]) &&
-		       events_of_row(an, &rows[number], e);
+		return !event_is_derived(&rows[number]) && events_of_row(an, &rows[number], e);
 	alive = &an->events->alive.at[number - an->a->events.count];
 	if (is_of_refs(&rows[alive->live])) {
 		if (!events_resolve(an, &rows[alive->live], &rows[alive->alloc], rows[alive->live].kind, e))

@@ -45,6 +45,13 @@ bool events_get(const struct analysis *an, size_t number, struct event *e);
  */
 bool events_of_row(const struct analysis *an, const struct jvm_event_row *row, struct event *e);
 
+/* Whether a row's event has another number, because another row says more of it. Such rows may have no event at all. */
+bool event_is_derived(const struct jvm_event_row *row);
+/* The index of the row that an event comes from; that of an allocation is another one. */
+size_t events_row(const struct analysis *an, size_t number);
+/* Whether the filter's threads, stacks and spans select a row, whatever its time is. */
+bool event_is_whenever(const struct analysis *an, const struct jvm_event_row *row);
+
 /* Whether a row is a sum of times off the CPU with a stack: a COUNTED. */
 bool event_is_sum(const struct jvm_event_row *row);
 /* events_get(), but such a row is an OFFCPU event with `summed`. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A part of a trace: what a filter selects, and what it needs. edit.h is its interface. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include <analyze/events.h>
 #include <analyze/stream.h>
@@ -14,11 +15,13 @@ struct cut {
 	const struct analysis *an;
 	struct wall *wall;	  /* NULL: the lives of threads are not recorded, or not cut */
 	struct u64map vthread_of; /* id of a virtual thread to its place in wall->threads, plus one */
+	bool *given;		  /* of each of wall->threads: a record has its time */
+	struct u64map derived;	  /* row of an event_is_derived() to the number of its event, plus one */
 	struct needed needed;
 	struct edit_counts *counts;
 };
 
-/* Events that matter outside of their time: what was enabled, threads that live on, and objects that may. */
+/* Events that matter outside of their time: what was enabled, and threads that live on. */
 static bool is_lasting(uint32_t kind)
 {
 	switch (kind) {
@@ -27,9 +30,6 @@ static bool is_lasting(uint32_t kind)
 	case BRAID_JVM_THREAD_START:
 	case BRAID_JVM_THREAD_END:
 	case BRAID_JVM_THREAD_RENAME:
-	case BRAID_JVM_ALLOC:
-	case BRAID_JVM_MALLOC:
-	case BRAID_JVM_JNI_STACK:
 		return true;
 	default:
 		return false;
@@ -47,12 +47,26 @@ static bool selects_life(const struct analysis *an, const struct jvm_event_row *
 	       analysis_selects_span(an, row->span);
 }
 
-static bool selects_event(const struct analysis *an, const struct jvm_event_row *row)
+/* What an allocation became is of the thread, the stack and the time of the allocation, whenever it is said. */
+static bool selects_derived(const struct cut *c, const struct jvm_event_row *row)
 {
+	uint32_t number = u64map_get(&c->derived, (uint64_t)(row - c->an->a->events.at));
+	struct event e;
+
+	return number && events_get(c->an, number - 1, &e);
+}
+
+static bool selects_event(const struct cut *c, const struct jvm_event_row *row)
+{
+	const struct analysis *an = c->an;
 	struct event e;
 
 	if (is_lasting(row->kind))
 		return analysis_selects_process(an, analysis_process(an, row->process));
+	if (event_is_derived(row))
+		return selects_derived(c, row);
+	if (row->kind == BRAID_JVM_JNI_STACK) /* of references that may be reported at any time */
+		return event_is_whenever(an, row);
 	return events_of_row(an, row, &e) || selects_life(an, row);
 }
 
@@ -70,7 +84,7 @@ static bool selects(const struct cut *c, const struct trace_rec *rec, const stru
 
 	if (rec->kind == TRACE_SAMPLE)
 		return stream_sample(c->an, &rec->sample, &t);
-	return row && selects_event(c->an, row);
+	return row && selects_event(c, row);
 }
 
 /* Whether an event concerns a process as a whole, or the recording. */
@@ -107,6 +121,18 @@ static int find_needed(struct cut *c, struct stream *s)
 	return err ? err : needed_close(&c->needed);
 }
 
+static int find_derived(struct cut *c)
+{
+	for (size_t i = c->an->a->events.count; i < events_count(c->an); i++) {
+		uint32_t *at = u64map_put(&c->derived, events_row(c->an, i));
+
+		if (!at)
+			return -ENOMEM;
+		*at = (uint32_t)i + 1;
+	}
+	return 0;
+}
+
 /* ---- lives of threads ---- */
 
 static bool has_window(const struct analysis *an)
@@ -121,6 +147,9 @@ static int lives_init(struct cut *c)
 	if (!has_window(c->an) || !events_recorded(c->an, BRAID_EVENT_TYPE_OFFCPU))
 		return 0;
 	err = wall_new(&c->wall, c->an);
+	c->given = err ? NULL : calloc(c->wall->threads.count + 1, sizeof(*c->given));
+	if (!c->given)
+		return -ENOMEM;
 	for (size_t i = 0; !err && i < c->wall->threads.count; i++) {
 		uint32_t id = c->wall->threads.at[i].vthread;
 		uint32_t *at = id ? u64map_put(&c->vthread_of, id) : NULL;
@@ -143,15 +172,21 @@ static const struct wall_thread *life_of(const struct cut *c, const struct trace
 	return row == ROW_NONE ? NULL : &c->wall->threads.at[c->wall->leader[row]];
 }
 
-/* How long a thread ran is known in sum. Of the part, it is what an analysis of the whole trace has for its window. */
+/*
+ * How long a thread ran is known in sum. Of the part, it is what an analysis of the whole trace has for its window. The
+ * first record says it if a thread has several, as in a merged trace.
+ */
 static void cut_life(const struct cut *c, struct trace_jvm_event *e)
 {
-	const struct wall_thread *t = c->wall ? life_of(c, e) : NULL;
+	const struct wall_thread *t = c->wall && e->kind == BRAID_JVM_THREAD_TIME ? life_of(c, e) : NULL;
+	bool *given;
 
-	if (!t || e->kind != BRAID_JVM_THREAD_TIME || !analysis_clip(c->an, &e->time_ns, &e->duration_ns))
+	if (!t || !analysis_clip(c->an, &e->time_ns, &e->duration_ns))
 		return;
-	e->value = t->ns[WALL_RUNNING];
-	e->weight = t->ns[WALL_RUNNABLE];
+	given = &c->given[t - c->wall->threads.at];
+	e->value = *given ? 0 : t->ns[WALL_RUNNING];
+	e->weight = *given ? 0 : t->ns[WALL_RUNNABLE];
+	*given = true;
 }
 
 static int write_kept(struct cut *c, struct stream *s, struct trace_writer *w)
@@ -187,7 +222,7 @@ int edit_cut(struct trace_writer *w, struct trace_reader *r, const struct analys
 	*counts = (struct edit_counts){0};
 	needed_init(&c.needed);
 	stream_begin(&s, r, an);
-	err = lives_init(&c) ?: find_needed(&c, &s);
+	err = lives_init(&c) ?: find_derived(&c) ?: find_needed(&c, &s);
 	if (!err) {
 		stream_begin(&s, r, an);
 		err = write_kept(&c, &s, w);
@@ -195,5 +230,7 @@ int edit_cut(struct trace_writer *w, struct trace_reader *r, const struct analys
 	needed_free(&c.needed);
 	wall_free(c.wall);
 	u64map_free(&c.vthread_of);
+	u64map_free(&c.derived);
+	free(c.given);
 	return err;
 }

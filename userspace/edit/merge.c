@@ -16,8 +16,10 @@
 
 struct input {
 	struct trace_reader *reader;
+	const struct analysis *an;
 	size_t host;	  /* number of the first input of the same host and boot */
 	size_t identity;  /* the same, of its processes: equal ones are the same process */
+	size_t recording; /* the same, of its figures: parts of one recording all have its own */
 	int64_t shift_ns; /* from its clock to the new trace's */
 	uint32_t first_cpu;
 	uint32_t name;			   /* TRACE_NAME of its host, see put_hosts() */
@@ -45,10 +47,12 @@ struct merge {
 	struct input *in;
 	size_t count, at; /* `at`: the one whose record is being written */
 	uint32_t next[TRACE_ID_SPACES];
+	uint32_t numbers; /* of figures */
 	struct known_objects processes, threads;
 	struct strpool strings;
 	VEC(uint64_t) figures;
-	struct u64map figure_of; /* input (`count`: all) and key to its place, plus one */
+	struct u64map figure_of; /* input (`count`: all) and number of a figure to its place, plus one */
+	struct u64map number_of; /* new process id and key to the number of a figure, plus one */
 	trace_scopes scopes;
 	uint64_t end_ns;
 	struct edit_counts *counts;
@@ -122,6 +126,20 @@ static bool has_objects(const struct merge_input *in)
 	       events_recorded(in->an, BRAID_EVENT_TYPE_JNI);
 }
 
+static bool is_part(const struct analysis *an)
+{
+	return an->from_ns || an->to_ns != UINT64_MAX;
+}
+
+/* A recording's first reading of the clock is in all its parts. */
+static bool same_recording(const struct merge_input *a, const struct merge_input *b)
+{
+	const struct analyzer *x = a->an->a, *y = b->an->a;
+
+	return is_part(a->an) && is_part(b->an) && x->clock_first_ns && x->clock_first_ns == y->clock_first_ns &&
+	       x->realtime_first_ns == y->realtime_first_ns && same_boot(a, b);
+}
+
 /* Returns the number of CPUs of all hosts. */
 static uint32_t inputs_init(struct merge *m, const struct merge_input *in)
 {
@@ -131,7 +149,11 @@ static uint32_t inputs_init(struct merge *m, const struct merge_input *in)
 		struct input *to = &m->in[i];
 
 		to->reader = in[i].reader;
-		to->host = i;
+		to->an = in[i].an;
+		to->host = to->recording = i;
+		for (size_t k = 0; k < i && to->recording == i; k++)
+			if (same_recording(&in[k], &in[i]))
+				to->recording = m->in[k].recording;
 		for (size_t k = 0; k < i && to->host == i; k++)
 			if (m->in[k].host == k && same_boot(&in[k], &in[i]))
 				to->host = k;
@@ -211,24 +233,36 @@ static void join_thread(struct merge *m, const struct trace_thread *t)
 /* ---- records ---- */
 
 /* The place of an input's figure, plus one, or of all inputs' (`count`); 0: no memory. */
-static uint32_t figure_of(struct merge *m, size_t input, uint32_t key)
+static uint32_t figure_of(struct merge *m, size_t input, uint32_t number)
 {
-	uint32_t *at = u64map_put(&m->figure_of, (uint64_t)input << 32 | key);
+	uint32_t *at = u64map_put(&m->figure_of, (uint64_t)input << 32 | number);
 
 	if (at && !*at && !VEC_PUSH(&m->figures, 0))
 		*at = (uint32_t)m->figures.count;
 	return at ? *at : 0;
 }
 
-/* The recorders' figures add up: a record has the last value of its own trace, and gets that of all so far. */
+/* The number of a process's figure, or of the recorder's, plus one; 0: no memory. */
+static uint32_t number_of(struct merge *m, uint32_t process, struct trace_str name)
+{
+	uint32_t key = strpool_add(&m->strings, name.str, name.str ? name.len : 0);
+	uint32_t *at = key == STRPOOL_FAILED ? NULL : u64map_put(&m->number_of, (uint64_t)process << 32 | key);
+
+	if (at && !*at)
+		*at = ++m->numbers;
+	return at ? *at : 0;
+}
+
+/* What is counted adds up: a record has the last value of its own trace, and gets that of all so far. */
 static int add_up(struct merge *m, struct trace_stat *s)
 {
-	uint32_t key = strpool_add(&m->strings, s->key.str, s->key.str ? s->key.len : 0), own, all;
+	uint32_t process = s->process ? new_id(m, TRACE_ID_PROCESS, TRACE_ID_USED, s->process) : 0;
+	uint32_t number = number_of(m, process, s->key), own, all;
 
-	if (key == STRPOOL_FAILED)
+	if (!number || m->err)
 		return -ENOMEM;
-	own = figure_of(m, m->at, key);
-	all = figure_of(m, m->count, key);
+	own = figure_of(m, m->in[m->at].recording, number);
+	all = figure_of(m, m->count, number);
 	if (!own || !all)
 		return -ENOMEM;
 	m->figures.at[all - 1] += s->value - m->figures.at[own - 1];
@@ -237,10 +271,52 @@ static int add_up(struct merge *m, struct trace_stat *s)
 	return 0;
 }
 
+/* Whether it says how long the thread, that is off the CPU, could have run at the end. */
+static bool has_tail(const struct trace_jvm_event *e)
+{
+	return e->kind == BRAID_JVM_OFFCPU ||
+	       (e->kind == BRAID_JVM_LOCK && e->flags & BRAID_LOCK_PARKED && e->source == BRAID_SOURCE_KERNEL);
+}
+
+/*
+ * A part of a trace may have more than its window: what began before it or ended behind it, and threads that lived on.
+ * Another part has the rest. False: nothing of the event is in the window.
+ */
+static bool clip(const struct analysis *an, struct trace_jvm_event *e)
+{
+	uint64_t end_ns = add_saturating(e->time_ns, e->duration_ns);
+	const struct kind *k = kind_of(e->kind);
+
+	if (!is_part(an))
+		return true;
+	switch (e->kind) {
+	case BRAID_JVM_CONFIG:
+	case BRAID_JVM_JNI_STACK:
+	/* what an allocation in the window became */
+	case BRAID_JVM_LIVE:
+	case BRAID_JVM_UNCOLLECTED:
+	case BRAID_JVM_DIED:
+	case BRAID_JVM_UNFREED:
+		return true;
+	default:
+		break;
+	}
+	if (k && k->weight == WEIGHT_VALUE) /* it has no parts; the last moment of its time has it */
+		return analysis_selects_time(an, end_ns - (e->duration_ns != 0));
+	if (!analysis_clip(an, &e->time_ns, &e->duration_ns))
+		return false;
+	end_ns -= add_saturating(e->time_ns, e->duration_ns);
+	if (has_tail(e))
+		e->value -= end_ns < e->value ? end_ns : e->value;
+	return true;
+}
+
 static int put(struct merge *m, struct trace_rec *rec)
 {
 	struct input *in = &m->in[m->at];
 
+	if (rec->kind == TRACE_JVM_EVENT && !clip(in->an, &rec->jvm_event))
+		return put_kept(m->w, rec, false, m->counts);
 	trace_times_shift(rec, in->shift_ns);
 	if (rec->kind == TRACE_PROCESS)
 		join_process(m, &rec->process);
@@ -248,7 +324,7 @@ static int put(struct merge *m, struct trace_rec *rec)
 		join_thread(m, &rec->thread);
 	if (rec->kind == TRACE_SAMPLE)
 		rec->sample.cpu += rec->sample.cpu == TRACE_NO_CPU ? 0 : in->first_cpu;
-	if (rec->kind == TRACE_STAT && rec->stat.process == 0 && add_up(m, &rec->stat))
+	if (rec->kind == TRACE_STAT && add_up(m, &rec->stat))
 		return -ENOMEM;
 	if (trace_ids_replace(rec, &m->scopes, new_id, m) || m->err)
 		return -ENOMEM;
@@ -469,6 +545,7 @@ int edit_merge(struct trace_writer *w, const struct merge_input *in, size_t coun
 	u64map_free(&m.processes.of);
 	u64map_free(&m.threads.of);
 	u64map_free(&m.figure_of);
+	u64map_free(&m.number_of);
 	free(m.figures.at);
 	free(m.scopes.at);
 	strpool_free(&m.strings);

@@ -58,11 +58,17 @@ static inline void opened_begin(struct opened *o, char *path, const struct filte
 	ck_assert_int_eq(analysis_new(&o->an, o->a, filter), 0);
 }
 
-static inline void opened_end(struct opened *o)
+/* Leaves the file. */
+static inline void opened_close(struct opened *o)
 {
 	analysis_free(o->an);
 	analyzer_free(o->a);
 	trace_reader_close(o->reader);
+}
+
+static inline void opened_end(struct opened *o)
+{
+	opened_close(o);
 	unlink(o->path);
 	free(o->path);
 }

@@ -2,6 +2,10 @@
 /* Tests of what makes traces from traces: parts, sums, and what damage leaves. */
 #include "edit_files.h"
 
+#include <analyze/events.h>
+
+#include "unit/wall_fixture.h"
+
 Suite *test_edit(void);
 
 /* ---- cut ---- */
@@ -52,6 +56,148 @@ START_TEST(cut_by_process)
 }
 END_TEST
 
+static const struct trace_rec natives[] = {
+	JVM(AT(5), .kind = BRAID_JVM_MALLOC, .thread = 1, .node = ON_NATIVE, .value = 64, .weight = 640, .number = 1),
+	JVM(AT(6), .kind = BRAID_JVM_MALLOC, .thread = 2, .node = ON_NATIVE, .value = 32, .weight = 320, .number = 2),
+	JVM(AT(70), .kind = BRAID_JVM_MALLOC, .thread = 1, .node = ON_SCRIPT, .value = 1, .weight = 10, .number = 3),
+	JVM(AT(190), .kind = BRAID_JVM_UNFREED, .number = 1),
+	JVM(AT(190), .kind = BRAID_JVM_UNFREED, .number = 2),
+	JVM(AT(190), .kind = BRAID_JVM_UNFREED, .number = 3),
+	JVM(AT(5), .kind = BRAID_JVM_JNI_STACK, .thread = 1, .node = ON_INLINE, .number = 1),
+	JVM(AT(5), .kind = BRAID_JVM_JNI_STACK, .thread = 2, .node = ON_SCRIPT, .number = 2),
+	JVM(AT(6), .kind = BRAID_JVM_JNI_REF, .duration_ns = 184 * MS, .value = 7, .number = 1),
+	JVM(AT(6), .kind = BRAID_JVM_JNI_REF, .duration_ns = 184 * MS, .value = 9, .number = 2),
+	JVM(AT(100), .kind = BRAID_JVM_LOCK, .thread = 1, .node = ON_INLINE, .name = C_LOCK, .duration_ns = 5 * MS),
+	JVM(AT(100), .kind = BRAID_JVM_WAIT, .thread = 1, .node = ON_INLINE, .name = C_LOCK, .duration_ns = 5 * MS),
+	JVM(AT(10), .kind = BRAID_JVM_WAIT, .thread = 1, .node = ON_INLINE, .name = C_LOCK, .duration_ns = 5 * MS),
+	JVM(AT(3), .kind = BRAID_JVM_THREAD_START, .thread = 1, .name = C_LOCK),
+	JVM(AT(121), .kind = BRAID_JVM_THREAD_START, .thread = 2, .name = C_LOCK),
+	REC(TRACE_STAT, stat, BASE_NS + 30 * MS, 1, S("cgroup_periods"), 40),
+	REC(TRACE_STAT, stat, BASE_NS + 150 * MS, 1, S("cgroup_periods"), 100),
+};
+
+static char *file_with_events(void)
+{
+	struct trace_rec recs[SYNTHETIC_COUNT + COUNT(more) + COUNT(events) + COUNT(natives)], *at = recs;
+
+	at = mempcpy(at, synthetic, sizeof(synthetic));
+	at = mempcpy(at, more, sizeof(more));
+	at = mempcpy(at, events, sizeof(events));
+	memcpy(at, natives, sizeof(natives));
+	return file_of(recs, COUNT(recs));
+}
+
+/* The sums of the kinds that count objects and time, as reports have them. */
+struct sums {
+	uint64_t weight[BRAID_JVM_EVENTS];
+};
+
+static struct sums sums_of(const struct analysis *an)
+{
+	static const uint32_t kinds[] = {BRAID_JVM_ALLOC,  BRAID_JVM_LIVE,    BRAID_JVM_UNCOLLECTED, BRAID_JVM_DIED,
+					 BRAID_JVM_MALLOC, BRAID_JVM_UNFREED, BRAID_JVM_JNI_REF,     BRAID_JVM_LOCK,
+					 BRAID_JVM_OFFCPU, BRAID_JVM_COMPILE};
+	struct sums s = {0};
+	struct profile p;
+
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		ck_assert_int_eq(events_profile(an, kinds[i], &p), 0);
+		s.weight[kinds[i]] = p.quality.total;
+		profile_free(&p);
+	}
+	return s;
+}
+
+static void are_the_same(const struct sums *x, const struct sums *y)
+{
+	for (uint32_t kind = 0; kind < BRAID_JVM_EVENTS; kind++)
+		ck_assert_msg(x->weight[kind] == y->weight[kind], "%s: %llu, %llu", jvm_event_name(kind),
+			      (unsigned long long)x->weight[kind], (unsigned long long)y->weight[kind]);
+}
+
+/* Cuts the file with events; its sums are those under the filter. */
+static char *cut_events(const struct filter *filter, struct sums *sums)
+{
+	struct opened from, to;
+	struct filter all = {0};
+	struct edit_counts c;
+	char *path;
+	struct trace_writer *w = writer_new(&path);
+	struct sums after;
+
+	opened_begin(&from, file_with_events(), filter);
+	ck_assert_int_eq(edit_cut(w, from.reader, from.an, &c), 0);
+	ck_assert_int_eq(trace_writer_close(w), 0);
+	opened_begin(&to, path, &all);
+	*sums = sums_of(from.an);
+	after = sums_of(to.an);
+	are_the_same(sums, &after);
+	opened_end(&from);
+	opened_close(&to);
+	return path;
+}
+
+/* Objects and native memory are of the thread, the stack and the time of their allocation. */
+START_TEST(cut_by_thread_and_stack)
+{
+	struct filter f = {0};
+	struct sums sums;
+	char why[64], *path;
+
+	ck_assert_int_eq(filter_add_tids(&f, "101"), 0);
+	path = cut_events(&f, &sums);
+	ck_assert_uint_gt(sums.weight[BRAID_JVM_LIVE], 0);
+	ck_assert_uint_eq(sums.weight[BRAID_JVM_UNFREED], 650);
+	ck_assert_uint_eq(sums.weight[BRAID_JVM_JNI_REF], 7);
+	unlink(path);
+	free(path);
+	filter_free(&f);
+
+	ck_assert_int_eq(filter_add_include(&f, "alert", why, sizeof(why)), 0);
+	path = cut_events(&f, &sums);
+	ck_assert_uint_gt(sums.weight[BRAID_JVM_ALLOC], 0);
+	ck_assert_uint_eq(sums.weight[BRAID_JVM_UNFREED], 10);
+	ck_assert_uint_eq(sums.weight[BRAID_JVM_JNI_REF], 9);
+	unlink(path);
+	free(path);
+	filter_free(&f);
+}
+END_TEST
+
+/* A thread of a merged trace has several records of its life, of which each is in sum. */
+START_TEST(cut_of_several_lives)
+{
+	static const struct trace_rec lives[] = {
+		JVM(AT(0), .kind = BRAID_JVM_CONFIG, .value = BRAID_EVENT_TYPES_ALL),
+		LIFE(1, 0, 100, 40, .weight = 10 * MS),
+		LIFE(1, 100, 200, 60, .weight = 20 * MS),
+	};
+	struct trace_rec recs[SYNTHETIC_COUNT + COUNT(lives)];
+	struct filter f = {.has_to = true}, all = {0};
+	struct opened from, to;
+	struct wall *before, *after;
+	struct edit_counts c;
+	char *path;
+	struct trace_writer *w = writer_new(&path);
+
+	memcpy(mempcpy(recs, synthetic, sizeof(synthetic)), lives, sizeof(lives));
+	ck_assert_int_eq(moment_parse("151ms", &f.to), 0);
+	opened_begin(&from, file_of(recs, COUNT(recs)), &f);
+	ck_assert_int_eq(edit_cut(w, from.reader, from.an, &c), 0);
+	ck_assert_int_eq(trace_writer_close(w), 0);
+	opened_begin(&to, path, &all);
+	ck_assert_int_eq(wall_new(&before, from.an), 0);
+	ck_assert_int_eq(wall_new(&after, to.an), 0);
+	ck_assert_uint_gt(before->threads.at[0].ns[WALL_RUNNING], 0);
+	for (int s = 0; s < WALL_STATES; s++)
+		ck_assert_msg(before->threads.at[0].ns[s] == after->threads.at[0].ns[s], "%s", wall_key(s));
+	wall_free(before);
+	wall_free(after);
+	opened_end(&from);
+	opened_end(&to);
+}
+END_TEST
+
 /* ---- merge ---- */
 
 static void merge_files(char *const paths[2], char **path, struct edit_counts *c)
@@ -83,9 +229,7 @@ static uint64_t weight_of(const char *path, size_t *processes, size_t *threads)
 	weight = o.an->samples.quality.total;
 	*processes = o.a->processes.count;
 	*threads = o.a->threads.count;
-	analysis_free(o.an);
-	analyzer_free(o.a);
-	trace_reader_close(o.reader);
+	opened_close(&o);
 	free(o.path);
 	return weight;
 }
@@ -141,6 +285,32 @@ START_TEST(merged_with_another_host)
 }
 END_TEST
 
+/* What lasts longer than a part is in each of them, and counts once afterwards. */
+START_TEST(merged_parts)
+{
+	struct filter first = {.has_to = true}, second = {.has_from = true}, all = {0};
+	struct sums sums, merged;
+	struct edit_counts c;
+	struct opened whole, o;
+	char *path, *paths[2];
+
+	ck_assert_int_eq(moment_parse("61ms", &first.to), 0);
+	second.from = first.to;
+	paths[0] = cut_events(&first, &sums);
+	paths[1] = cut_events(&second, &sums);
+	merge_files(paths, &path, &c);
+	opened_begin(&whole, file_with_events(), &all);
+	opened_begin(&o, path, &all);
+	sums = sums_of(whole.an);
+	merged = sums_of(o.an);
+	ck_assert_uint_gt(sums.weight[BRAID_JVM_LIVE], 0);
+	are_the_same(&sums, &merged);
+	ck_assert_uint_eq(analysis_stat(o.an, 1, "cgroup_periods", 0), 100);
+	opened_end(&whole);
+	opened_end(&o);
+}
+END_TEST
+
 /* So many that the tables of figures grow. */
 #define FIGURES 200
 
@@ -166,6 +336,28 @@ START_TEST(figures_add_up)
 	free(raw);
 	unlink(path);
 	free(path);
+}
+END_TEST
+
+/* A process that was recorded twice has what was counted in both. */
+START_TEST(figures_of_processes_add_up)
+{
+	struct trace_rec recs[SYNTHETIC_COUNT + 2];
+	char *path, *paths[2];
+	struct edit_counts c;
+	struct opened o;
+	struct filter all = {0};
+
+	memcpy(recs, synthetic, sizeof(synthetic));
+	for (uint64_t i = 0; i < 2; i++)
+		recs[SYNTHETIC_COUNT + i] =
+			(struct trace_rec)REC(TRACE_STAT, stat, BASE_NS + i * MS, 1, S("cgroup_periods"), 30 + 10 * i);
+	for (int i = 0; i < 2; i++)
+		paths[i] = file_of(recs, COUNT(recs));
+	merge_files(paths, &path, &c);
+	opened_begin(&o, path, &all);
+	ck_assert_uint_eq(analysis_stat(o.an, o.a->processes.ids[0], "cgroup_periods", 0), 80);
+	opened_end(&o);
 }
 END_TEST
 
@@ -252,9 +444,13 @@ Suite *test_edit(void)
 	suite_add_tcase(s, t);
 	tcase_add_test(t, cut_by_time);
 	tcase_add_test(t, cut_by_process);
+	tcase_add_test(t, cut_by_thread_and_stack);
+	tcase_add_test(t, cut_of_several_lives);
 	tcase_add_test(t, merged_with_itself);
 	tcase_add_test(t, merged_with_another_host);
+	tcase_add_test(t, merged_parts);
 	tcase_add_test(t, figures_add_up);
+	tcase_add_test(t, figures_of_processes_add_up);
 	tcase_add_test(t, merge_refused);
 	tcase_add_test(t, damaged);
 	tcase_add_test(t, undefined_ids);
