@@ -62,11 +62,15 @@ static uint64_t next_time(uint64_t *state)
  */
 static int collect_untimed(hit_vec *hits, const struct slices *s, const struct analysis *an, double scale)
 {
-	uint64_t state = 0x9e3779b97f4a7c15, step = an->samples.quality.total / UNTIMED_HITS + 1;
+	uint64_t state = 0x9e3779b97f4a7c15, step;
 	struct stack_sums_cursor c;
 	const struct stack_sum *one;
+	double total = 0; /* an integer may not have room for it */
 	int err = 0;
 
+	for (stack_sums_begin(&c, &an->samples.sums); (one = stack_sums_next(&c));)
+		total += (double)one->weight;
+	step = total / UNTIMED_HITS < 0x1p63 ? (uint64_t)(total / UNTIMED_HITS) + 1 : UINT64_MAX;
 	for (stack_sums_begin(&c, &an->samples.sums); !err && (one = stack_sums_next(&c));) {
 		struct stack_sum sum = *one;
 
@@ -86,7 +90,7 @@ static int collect_events(hit_vec *hits, const struct slices *s, const struct an
 		struct event e;
 		struct stack_sum sum;
 
-		if (!events_get(an, i, &e) || e.kind != kind)
+		if (!(kind == BRAID_JVM_OFFCPU ? events_get_summed : events_get)(an, i, &e) || e.kind != kind)
 			continue;
 		sum = events_sum(&e);
 		err = add(hits, s, &sum, e.start_ns, scale);

@@ -200,11 +200,11 @@ static int take_part(void *ctx, const struct wall_thread *t, const struct wall_p
 	const struct wall_segment s = {.state = p->state, .row = p->row, .stack = p->stack};
 	struct facts *f = ctx;
 
-	(void)t;
 	if (!p->row)
 		f->counted_ns[p->state] = add_saturating(f->counted_ns[p->state], p->ns);
 	if (!p->row || p->state == WALL_IDLE)
 		return 0;
+	f->threads[t - f->wall->threads.at].waits[class_of(f, &s)] = true;
 	return add_place(ctx, &s, p->row->value, p->ns, p->row->duration_ns);
 }
 

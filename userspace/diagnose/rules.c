@@ -30,7 +30,7 @@ const struct rule diagnose_rules[RULES] = {
 	RULE(EXHAUSTED, "exhausted", exhausted, has_resource, "-e resource", 1, 1, 99, "refused requests",
 	     "the JVM throws OutOfMemoryError", REPORT, RULE_NONE),
 	RULE(THROTTLED, "throttled", throttled, has_throttling, "a process in a cgroup with a CPU quota", 2, 20, 100,
-	     "% of the time", "a request that meets it waits for up to a whole period", TIMES, RULE_NONE),
+	     "% of the periods", "a request that meets it waits for up to a whole period", TIMES, RULE_NONE),
 	RULE(STEAL, "steal", steal, has_host, "", 10, 40, 95, "% of CPU time", "less is normal on shared machines",
 	     "braid info FILE", RULE_NONE),
 	RULE(SWAP, "swapping", swap, has_host, "", 100, 1000, 95, "pages a second",

@@ -27,27 +27,28 @@ bool has_throttling(const struct check *c)
 int rule_throttled(struct check *c)
 {
 	const struct analyzer *a = c->v->an->a;
-	uint64_t worst = 0;
 	uint32_t process = 0;
-	double measure;
+	double worst = 0;
 
 	for (size_t i = 0; i < a->processes.count; i++) {
-		uint64_t ns = analysis_stat(c->v->an, a->processes.ids[i], "cgroup_throttled_ns", 0);
+		uint32_t id = a->processes.ids[i];
+		double share = percent(analysis_stat(c->v->an, id, "cgroup_throttled", 0),
+				       analysis_stat(c->v->an, id, "cgroup_periods", 0));
 
-		if (ns <= worst || !analysis_selects_process(c->v->an, analysis_process(c->v->an, a->processes.ids[i])))
+		if (share <= worst || !analysis_selects_process(c->v->an, analysis_process(c->v->an, id)))
 			continue;
-		worst = ns;
-		process = a->processes.ids[i];
+		worst = share;
+		process = id;
 	}
-	measure = percent(worst, c->v->an->duration_ns);
-	if (!process || !found(c, measure))
+	if (!process || !found(c, worst))
 		return 0;
-	say(c, "The cgroup has used up its CPU quota: its threads were stopped for %.0f %% of the time", measure);
-	evidence(c, "pid %u, in %s: throttled in %" PRIu64 " of %" PRIu64 " periods",
+	say(c, "The cgroup uses up its CPU quota: its threads were stopped in %.0f %% of the periods", worst);
+	evidence(c, "pid %u, in %s: throttled in %" PRIu64 " of %" PRIu64 " periods, for %.1f s, added up over CPUs",
 		 analysis_process(c->v->an, process)->pid,
 		 strpool_get(&a->strings, analysis_process(c->v->an, process)->cgroup),
 		 analysis_stat(c->v->an, process, "cgroup_throttled", 0),
-		 analysis_stat(c->v->an, process, "cgroup_periods", 0));
+		 analysis_stat(c->v->an, process, "cgroup_periods", 0),
+		 (double)analysis_stat(c->v->an, process, "cgroup_throttled_ns", 0) / 1e9);
 	return 0;
 }
 

@@ -121,6 +121,9 @@ struct pool {
 
 typedef VEC(struct pool) pool_list;
 
+#define POOLS_MAX 256U /* names of pools that are distinguished */
+
+/* A thread that was blocked in a task makes a pool; its other threads belong to it, whatever they did. */
 static int add_worker(struct check *c, struct strpool *texts, pool_list *pools, size_t i)
 {
 	const struct wall *w = c->facts->wall;
@@ -135,6 +138,8 @@ static int add_worker(struct check *c, struct strpool *texts, pool_list *pools, 
 	for (size_t k = 0; k < pools->count && !p; k++)
 		if (pools->at[k].process == row->process && strcmp(pools->at[k].name, name) == 0)
 			p = &pools->at[k];
+	if (!p && (!f->pool_ns || pools->count == POOLS_MAX))
+		return 0;
 	if (!p && VEC_PUSH(pools, (struct pool){.name = name, .process = row->process, .site = ROW_NONE}))
 		return -ENOMEM;
 	p = p ?: &pools->at[pools->count - 1];
@@ -148,8 +153,6 @@ static int add_worker(struct check *c, struct strpool *texts, pool_list *pools, 
 	}
 	return 0;
 }
-
-#define POOLS_MAX 256U /* names of pools that are distinguished */
 
 /* A pool whose workers are never idle has tasks in its queue. */
 static const struct pool *starved_pool(const pool_list *pools)
@@ -175,9 +178,10 @@ int rule_pool(struct check *c)
 	char at[PLACE_TEXT], max[QUANTITY_TEXT];
 	int err = 0;
 
-	for (size_t i = 0; i < w->threads.count && pools.count < POOLS_MAX && !err; i++)
-		if (c->facts->threads[i].pool_ns)
-			err = add_worker(c, &texts, &pools, i);
+	for (int in_tasks = 1; in_tasks >= 0; in_tasks--)
+		for (size_t i = 0; i < w->threads.count && !err; i++)
+			if (w->threads.at[i].life_ns && (c->facts->threads[i].pool_ns != 0) == in_tasks)
+				err = add_worker(c, &texts, &pools, i);
 	p = starved_pool(&pools);
 	if (!err && p && found(c, percent(p->blocked_ns, p->life_ns))) {
 		say(c,

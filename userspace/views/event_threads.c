@@ -132,8 +132,11 @@ static int view_blockers(struct event_views *v, const struct analysis *an)
 /* The part of a time off the CPU in which the thread could not run. */
 static uint64_t blocked_ns(const struct event *e)
 {
-	uint64_t ready_ns = BRAID_OFFCPU_CLASS(e->row->flags) == BRAID_OFFCPU_RUNNABLE ? UINT64_MAX : e->row->value;
+	bool runnable = BRAID_OFFCPU_CLASS(e->row->flags) == BRAID_OFFCPU_RUNNABLE;
+	uint64_t ready_ns = runnable ? UINT64_MAX : e->row->value;
 
+	if (e->summed)
+		return runnable ? 0 : e->weight;
 	return ready_ns < e->duration_ns ? e->duration_ns - ready_ns : 0;
 }
 
@@ -198,7 +201,7 @@ static int view_lives(struct event_views *v, const struct analysis *an)
 	lives = v->lives.at;
 	memset(lives, 0, (count + 1) * sizeof(*lives));
 	for (size_t i = 0; i < an->a->events.count; i++)
-		if (events_get(an, i, &e) && e.thread != ROW_NONE)
+		if (events_get_summed(an, i, &e) && e.thread != ROW_NONE)
 			add_to_life(&lives[e.thread], &e);
 	for (size_t i = 0; i < count; i++) {
 		lives[i].thread = (uint32_t)i;

@@ -71,12 +71,22 @@ static void mark(const struct span_stretches *s, struct sample *samples, size_t 
 	}
 }
 
+/* Samples with values are kept apart from the others, too. */
+static void mark_values(const struct span_stretches *s, struct hit_event *h)
+{
+	for (size_t i = 0; i < h->values.count; i++)
+		mark(s, &h->values.at[i].sample, 1);
+}
+
 static void mark_all(struct analyzer *a, const struct span_stretches *s)
 {
 	mark(s, a->samples.at, a->samples.count);
 	mark(s, a->carried_samples.at, a->carried_samples.count);
-	for (size_t i = 0; i < a->hits.count; i++)
+	mark_values(s, &a->sampling);
+	for (size_t i = 0; i < a->hits.count; i++) {
 		mark(s, a->hits.at[i].samples.at, a->hits.at[i].samples.count);
+		mark_values(s, &a->hits.at[i]);
+	}
 	for (size_t i = 0; i < a->events.count; i++) {
 		struct jvm_event_row *r = &a->events.at[i];
 

@@ -484,6 +484,26 @@ START_TEST(calls_are_spans)
 }
 END_TEST
 
+/* Samples with values are of the calls in which they were taken, as all others. */
+START_TEST(values_are_in_calls)
+{
+	static const struct trace_rec hits[] = {
+		REC(TRACE_SAMPLE, sample, .time_ns = 1500, .thread = 1, .weight = 1, .text = S("retval=1")),
+		REC(TRACE_SAMPLE, sample, .time_ns = 1500, .thread = 1, .weight = 1, .event = 3, .text = S("fd=1")),
+	};
+	struct analyzer *a = fed(calls, sizeof(calls) / sizeof(calls[0]));
+	uint64_t spans;
+
+	for (size_t i = 0; i < 2; i++)
+		ck_assert_int_eq(analyzer_feed(a, &hits[i]), 0);
+	ck_assert_int_eq(span_calls_define(a, "*.f?nd", &spans), 0);
+	ck_assert_uint_ne(a->hits.at[0].samples.at[0].span, 0);
+	ck_assert_uint_eq(a->hits.at[0].values.at[0].sample.span, a->hits.at[0].samples.at[0].span);
+	ck_assert_uint_eq(a->sampling.values.at[0].sample.span, a->hits.at[0].samples.at[0].span);
+	analyzer_free(a);
+}
+END_TEST
+
 START_TEST(spans_are_made_in_one_way)
 {
 	struct filter f = {0};
@@ -513,6 +533,7 @@ Suite *test_spans(void)
 	tcase_add_test(t, pairs_of_events);
 	tcase_add_test(t, pairs_that_are_none);
 	tcase_add_test(t, calls_are_spans);
+	tcase_add_test(t, values_are_in_calls);
 	tcase_add_test(t, spans_are_made_in_one_way);
 	suite_add_tcase(s, t);
 	return s;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <analyze/events.h>
+#include <compare/slices.h>
 #include <report/diff.h>
 
 #include "unit/synthetic.h"
@@ -273,6 +275,60 @@ START_TEST(as_text_and_json)
 }
 END_TEST
 
+/* Times off the CPU that the recorder added up are in the slices, as they are in the tree. */
+START_TEST(sums_are_in_slices)
+{
+	static const struct filter everything = {.each = true};
+	const struct trace_rec summed = {.kind = TRACE_JVM_EVENT,
+					 .jvm_event = {.time_ns = BASE_NS + 5 * MS,
+						       .kind = BRAID_JVM_COUNTED,
+						       .process = 1,
+						       .thread = 1,
+						       .node = 3,
+						       .number = BRAID_JVM_OFFCPU,
+						       .value = 4,
+						       .weight = 5 * MS}};
+	struct analyzer *a;
+	struct analysis *an;
+	struct slices s;
+
+	ck_assert_int_eq(analyzer_new(&a), 0);
+	analyzer_keep_samples(a);
+	define(a);
+	feed(a, summed);
+	ck_assert_int_eq(analysis_new(&an, a, &everything), 0);
+	ck_assert_int_eq(slices_new(&s, an, BRAID_JVM_OFFCPU, 1), 0);
+	ck_assert_double_eq_tol(s.weight, 5 * MS, 0.1);
+	slices_free(&s);
+	analysis_free(an);
+	analyzer_free(a);
+}
+END_TEST
+
+/* Samples without times are counted in a number of pieces that does not grow with their weights. */
+START_TEST(weights_without_times)
+{
+	static const struct filter everything = {0};
+	struct analyzer *a;
+	struct analysis *an;
+	struct slices s;
+
+	ck_assert_int_eq(analyzer_new(&a), 0);
+	define(a);
+	feed(a, (struct trace_rec)REC(TRACE_INFO, info, S(IMPORT_FACT_CLOCK), S(IMPORT_NO_CLOCK)));
+	for (uint32_t i = 0; i < 3; i++)
+		feed(a, (struct trace_rec)REC(TRACE_SAMPLE, sample, BASE_NS, 1, 0, i + 2, UINT64_MAX, 0));
+	ck_assert_int_eq(analysis_new(&an, a, &everything), 0);
+	ck_assert_uint_eq(an->samples.quality.total, UINT64_MAX);
+	ck_assert_int_eq(slices_new(&s, an, 0, 1), 0);
+	ck_assert_double_gt(s.weight, 5e19);
+	ck_assert_double_lt(s.weight * s.weight / s.squares, 2.1e6);
+	slices_free(&s);
+	analysis_free(an);
+	analyzer_free(a);
+}
+END_TEST
+
 Suite *test_diff(void)
 {
 	Suite *s = suite_create("diff");
@@ -284,6 +340,8 @@ Suite *test_diff(void)
 	tcase_add_test(t, new_and_gone);
 	tcase_add_test(t, nothing_to_compare);
 	tcase_add_test(t, as_text_and_json);
+	tcase_add_test(t, sums_are_in_slices);
+	tcase_add_test(t, weights_without_times);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -192,10 +192,18 @@ END_TEST
 #define WORKER(t)                                                                                                      \
 	LIFE(t, 0, LONG_MS, 50), OFF(t, 50, LONG_MS, IN_TASK, .flags = BRAID_OFFCPU_SOCKET << BRAID_OFFCPU_CLASS_SHIFT)
 
+#define T_POOL_3 90
+#define THREAD_OF_POOL                                                                                                 \
+	REC(TRACE_THREAD, thread, T_POOL_3, 1, 190, 190, TRACE_THREAD_JAVA, 0, S("pool-1-thread-3"), S("main"))
+
 START_TEST(pools)
 {
 	must_find(DIAGNOSE(ALL, WORKER(T_POOL_1), WORKER(T_POOL_2)), "pool-starved", "all 2 wait", "in demo.Task.run");
 	must_not_find(DIAGNOSE(ALL, WORKER(T_POOL_1)), "pool-starved");
+	/* a worker that was never in a task is one of the pool, too */
+	must_not_find(DIAGNOSE(ALL, WORKER(T_POOL_1), WORKER(T_POOL_2), THREAD_OF_POOL, LIFE(T_POOL_3, 0, LONG_MS, 50),
+			       OFF(T_POOL_3, 50, LONG_MS, IN_POOL, CLASS(FUTEX))),
+		      "pool-starved");
 	/* a worker without a task */
 	must_not_find(DIAGNOSE(ALL, WORKER(T_POOL_1), LIFE(T_POOL_2, 0, LONG_MS, 50),
 			       OFF(T_POOL_2, 50, LONG_MS, IN_POOL, CLASS(FUTEX))),
@@ -323,6 +331,10 @@ START_TEST(waits)
 {
 	must_find(WAIT(ON_INLINE, CALL(fsync, BLOCK)), "sync-writes", "42 % of their time",
 		  "1.00 s in demo.Util.inline");
+	/* added up by the recorder */
+	must_find(
+		DIAGNOSE(ALL, LIFE(1, 0, LONG_MS, 1400), COUNTED(1, 1000 * MS, CALL(fsync, BLOCK), .node = ON_INLINE)),
+		"sync-writes", "42 % of their time", "1.00 s in demo.Util.inline");
 	must_find(WAIT(ON_INLINE, CALL(write, BLOCK), .name = N_LOG), "sync-logging", "their log", "server.log");
 	must_not_find(WAIT(ON_INLINE, CALL(write, BLOCK), .name = N_LOG), "sync-writes");
 	must_find(WAIT(ON_INLINE, CALL(pread64, BLOCK)), "slow-disk", "to read", "1 recorded wait 1.00 s");
@@ -382,9 +394,10 @@ START_TEST(the_machine)
 	must_find(DIAGNOSE(STAT(0, "host_cpu_ns", 1), STAT(0, "host_swapped_in", 4000),
 			   STAT(0, "host_swapped_out", 1000)),
 		  "swapping", "2000 pages a second", "4000 pages came in");
+	/* the kernel adds the time up over all CPUs */
 	must_find(DIAGNOSE(STAT(1, "cgroup_periods", 25), STAT(1, "cgroup_throttled", 20),
-			   STAT(1, "cgroup_throttled_ns", 500 * MS)),
-		  "throttled", "20 % of the time", "in 20 of 25 periods");
+			   STAT(1, "cgroup_throttled_ns", 5000 * MS)),
+		  "throttled", "80 % of the periods", "in 20 of 25 periods, for 5.0 s, added up over CPUs");
 	must_find(DIAGNOSE(ALL, LIFE(1, 0, LONG_MS, 200, .weight = 2200 * MS),
 			   OFF(1, 200, LONG_MS, ON_INLINE, CLASS(RUNNABLE), .value = 2200 * MS)),
 		  "cpu-starved", "92 % of that time", "main waited for 92 %");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tests of sums that only exceptions have: the frames that they leave, and those that were only counted. */
+/* Tests of sums: the frames that exceptions leave, those that were only counted, and times that the recorder added up. */
 #include <check.h>
 #include <stdio.h>
 
@@ -68,6 +68,29 @@ START_TEST(exceptions_without_a_stack)
 }
 END_TEST
 
+#define SUMMED(ns, class)                                                                                              \
+	JVM(AT(97), .kind = BRAID_JVM_COUNTED, .thread = 1, .node = ON_INLINE, .value = 3, .weight = ns,               \
+	    .number = BRAID_JVM_OFFCPU, .flags = BRAID_OFFCPU_##class << BRAID_OFFCPU_CLASS_SHIFT)
+
+START_TEST(times_off_the_cpu_of_a_thread)
+{
+	static const struct trace_rec summed[] = {
+		JVM(AT(5), .kind = BRAID_JVM_THREAD_START, .thread = 1), SUMMED(7 * MS, FUTEX),
+		SUMMED(9 * MS, RUNNABLE), /* it could run */
+	};
+	struct run r = run_begin(NULL);
+	const struct life_view *l = NULL;
+
+	run_feed(&r, summed, sizeof(summed) / sizeof(summed[0]));
+	run_analyze(&r, NULL);
+	for (size_t i = 0; i < r.v->events->lives.count; i++)
+		if (strcmp(analysis_thread_name(r.an, r.v->events->lives.at[i].thread), "main") == 0)
+			l = &r.v->events->lives.at[i];
+	ck_assert_uint_eq(l->blocked_ns, 7 * MS);
+	run_free(&r);
+}
+END_TEST
+
 #define DEEP 30000
 #define MANY 200000
 #define CATCHERS 1000
@@ -113,6 +136,7 @@ Suite *test_event_sums(void)
 
 	tcase_add_test(t, frames_that_exceptions_leave);
 	tcase_add_test(t, exceptions_without_a_stack);
+	tcase_add_test(t, times_off_the_cpu_of_a_thread);
 	tcase_add_test(t, exceptions_of_a_deep_stack);
 	suite_add_tcase(s, t);
 	return s;
