@@ -210,7 +210,7 @@ static int write_kept(struct cut *c, struct stream *s, struct trace_writer *w)
 		err = put_info_number(w, WINDOW_FROM, c->an->from_ns);
 	if (!err && c->an->to_ns != UINT64_MAX)
 		err = put_info_number(w, WINDOW_TO, c->an->to_ns);
-	return err;
+	return err ?: put_lost(w, c->counts);
 }
 
 int edit_cut(struct trace_writer *w, struct trace_reader *r, const struct analysis *an, struct edit_counts *counts)

@@ -12,6 +12,8 @@
 
 struct edit_counts {
 	uint64_t events, events_kept;
+	uint64_t lost;	  /* records that can be read, but are too long to be written: they are lost in the new trace */
+	uint64_t last_ns; /* the time of the last event */
 };
 
 /* ---- cut.c: braid cut ---- */

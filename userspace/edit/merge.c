@@ -535,6 +535,7 @@ int edit_merge(struct trace_writer *w, const struct merge_input *in, size_t coun
 	err = err ?: put_duration(&m, in);
 	err = err ?: write_events(&m);
 	err = err ?: put_hosts(&m, in);
+	err = err ?: put_lost(w, c);
 	err = err ?: put_end(&m);
 	for (size_t i = 0; m.in && i < count; i++)
 		for (unsigned space = 0; space < TRACE_ID_SPACES; space++)

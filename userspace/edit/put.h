@@ -5,8 +5,13 @@
 
 #include "edit.h"
 
-/* Counts a record of an input if it is an event, and writes it if it is kept. */
+/* Counts a record of an input if it is an event, and writes it if it is kept; one that cannot be written is lost. */
 int put_kept(struct trace_writer *w, const struct trace_rec *rec, bool kept, struct edit_counts *c);
+
+/* What of a file is lost in the new trace, at its last event. */
+int put_loss(struct trace_writer *w, const char *kind, uint64_t count, const struct edit_counts *c);
+/* The same of the records that put_kept() could not write. */
+int put_lost(struct trace_writer *w, const struct edit_counts *c);
 
 /* A fact about the recording. */
 int put_info(struct trace_writer *w, const char *key, const char *value);

@@ -334,7 +334,7 @@ static int write_stripped(struct strip *s, struct trace_reader *r, struct trace_
 		kept = strip_record(s, &rec);
 		err = s->p.failed ? -ENOMEM : put_kept(w, &rec, kept, c);
 	}
-	return err;
+	return err ?: put_lost(w, c);
 }
 
 int edit_strip(struct trace_writer *w, struct trace_reader *r, const struct strip_options *o, struct edit_counts *c)

@@ -3,6 +3,7 @@
 #include "edit_files.h"
 
 #include <analyze/events.h>
+#include <edit/put.h>
 
 #include "unit/wall_fixture.h"
 
@@ -412,6 +413,33 @@ START_TEST(damaged)
 }
 END_TEST
 
+/* A record that a file can have, and the writer has no room for, costs no other one. */
+START_TEST(records_that_cannot_be_written)
+{
+	enum { PAIRS = BRAID_BLOCK_RAW_MAX / 10 + 1 };
+	struct trace_line *pairs = calloc(PAIRS, sizeof(*pairs));
+	struct trace_rec lines = {.kind = TRACE_LINES, .lines = {2, PAIRS, pairs}};
+	struct trace_rec sample = REC(TRACE_SAMPLE, sample, .time_ns = BASE_NS, .weight = 1);
+	struct edit_counts c = {0};
+	char *path, *raw;
+	struct trace_writer *w = writer_new(&path);
+
+	ck_assert_int_eq(put_kept(w, &sample, true, &c), 0);
+	ck_assert_int_eq(put_kept(w, &lines, true, &c), 0);
+	ck_assert_int_eq(put_kept(w, &sample, true, &c), 0);
+	ck_assert_int_eq(put_lost(w, &c), 0);
+	ck_assert_int_eq(trace_writer_close(w), 0);
+	ck_assert_uint_eq(c.lost, 1);
+	ck_assert_uint_eq(c.events_kept, 2);
+	raw = raw_of(path);
+	ck_assert_ptr_nonnull(strstr(raw, "hop=\"file\" kind=\"bad_record\" count=1"));
+	free(raw);
+	free(pairs);
+	unlink(path);
+	free(path);
+}
+END_TEST
+
 START_TEST(undefined_ids)
 {
 	static const struct trace_rec recs[] = {
@@ -453,6 +481,7 @@ Suite *test_edit(void)
 	tcase_add_test(t, figures_of_processes_add_up);
 	tcase_add_test(t, merge_refused);
 	tcase_add_test(t, damaged);
+	tcase_add_test(t, records_that_cannot_be_written);
 	tcase_add_test(t, undefined_ids);
 	return s;
 }
