@@ -6,19 +6,18 @@
 #include "objects.bpf.h"
 #include "slot.bpf.h"
 
-struct vthread_id {
-	__u64 id;
-	__u32 jvm;
-	__u32 reserved;
-};
-
-/* Virtual threads whose names were sent, with the reference to the name at that time. */
+/*
+ * Virtual threads whose names were sent. A thread has one slot, which contains a hash of it and of the reference to its
+ * name at that time. Threads that share a slot are sent more often. No hash map: a program that runs in an NMI must not
+ * add to one that other programs add to, as it may wait for a lock that its own CPU has taken.
+ */
+#define SENT_VTHREADS (1 << 16)
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1 << 14);
-	__type(key, struct vthread_id);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SENT_VTHREADS);
+	__type(key, __u32);
 	__type(value, __u64);
-} vthreads_seen SEC(".maps");
+} sent_vthreads SEC(".maps");
 
 /* One per slot. */
 struct {
@@ -188,27 +187,30 @@ static __always_inline bool vthread_possible(const struct sample *s, const struc
 static __always_inline __u64 vthread_by_object(struct sample *s, const struct braid_layout *l, __u64 java_thread,
 					       __u64 entry, __u64 id)
 {
-	struct vthread_id key = {.jvm = s ? (__u32)s->w.jvm : 0};
-	__u64 thread, name = 0, *seen;
+	__u64 thread, number = 0, name = 0, mark, *sent;
 	struct braid_event_vthread *e;
+	__u32 at;
 	bool news;
 
 	if (!s || !l)
 		return id;
 	thread = vthread_find(&s->w, l, java_thread, entry);
-	if (!thread || walk_read(&s->w, &key.id, 8, thread + l->objects.thread_id) || !key.id)
+	if (!thread || walk_read(&s->w, &number, 8, thread + l->objects.thread_id) || !number)
 		return id;
 	walk_read(&s->w, &name, l->objects.oops == BRAID_OOPS_COMPRESSED ? 4 : 8, thread + l->objects.thread_name);
-	seen = bpf_map_lookup_elem(&vthreads_seen, &key);
+	mark = braid_mix(braid_mix(1, (__u32)s->w.jvm), number);
+	at = (__u32)(mark >> 20) % SENT_VTHREADS;
+	mark = braid_mix(mark, name) | 1;
+	sent = bpf_map_lookup_elem(&sent_vthreads, &at);
 	e = bpf_map_lookup_elem(&vthread_events, &s->w.slot);
-	news = e && (!id || key.id == id) && (!seen || *seen != name) && vthread_name(&s->w, l, thread, e);
+	news = sent && e && (!id || number == id) && *sent != mark && vthread_name(&s->w, l, thread, e);
 	if (vthread_find(&s->w, l, java_thread, entry) != thread)
 		return id;
-	if (id && key.id != id)
+	if (id && number != id)
 		return 0;
-	if (news && vthread_send(e, key.id))
-		bpf_map_update_elem(&vthreads_seen, &key, &name, BPF_ANY);
-	return key.id;
+	if (news && vthread_send(e, number))
+		*sent = mark;
+	return number;
 }
 
 /* The id of the virtual thread whose frames were walked. 0: there is none, or it cannot be read, which is counted. */
