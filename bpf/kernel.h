@@ -268,6 +268,8 @@ struct bpf_perf_event_data {
 
 /* include/linux/sched.h */
 #define PF_EXITING 0x00000004
+#define PF_IO_WORKER 0x00000010
+#define PF_USER_WORKER 0x00004000 /* since Linux 6.4 */
 #define PF_KTHREAD 0x00200000
 #define TASK_UNINTERRUPTIBLE 0x00000002
 #define TASK_STOPPED 0x00000004
@@ -284,6 +286,7 @@ struct bpf_perf_event_data {
 #define FAMILY_INET6 10
 #define SOCKET_CONNECTED 1
 #define SOCKET_CONNECTS 2
+#define SOCKET_ANSWERS 3
 #define SOCKET_CLOSED 7
 #define SOCKET_LISTENS 10
 #define PROTOCOL_TCP 6

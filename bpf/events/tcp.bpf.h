@@ -85,10 +85,12 @@ int BPF_PROG(on_tcp_state, struct sock *sk, int before, int after)
 		tcp_begins(ctx, sk, true);
 		return 0;
 	}
-	if (before != SOCKET_CONNECTS && after != SOCKET_CLOSED)
+	/* Both ends can connect at once: then the socket answers the other end before it is connected. */
+	if (after == SOCKET_ANSWERS ||
+	    (before != SOCKET_CONNECTS && before != SOCKET_ANSWERS && after != SOCKET_CLOSED))
 		return 0;
 	s = bpf_map_lookup_elem(&tcp_sockets, &key);
-	if (s && s->start_ns && before == SOCKET_CONNECTS)
+	if (s && s->start_ns)
 		tcp_emit(s, sk, s->start_ns, after == SOCKET_CONNECTED ? 0 : sk->sk_err ?: TCP_FAILED);
 	if (s)
 		s->start_ns = 0;
@@ -113,7 +115,7 @@ int BPF_PROG(on_tcp_accept, struct pt_regs *regs, long result)
 	struct file *file;
 	struct sock *sk;
 
-	if ((regs->orig_ax != NR_ACCEPT && regs->orig_ax != NR_ACCEPT4) || result < 0 ||
+	if ((regs->orig_ax != NR_ACCEPT && regs->orig_ax != NR_ACCEPT4) || regs->cs != CS_64 || result < 0 ||
 	    !kernel_event_wanted(BRAID_KERNEL_TCP))
 		return 0;
 	file = file_of(bpf_get_current_task_btf(), result);

@@ -231,6 +231,20 @@ static NOINLINE void connect_slowly(void)
 	wait(NULL);
 }
 
+/* A socket that connects to its own port: both ends connect at once. */
+NOINLINE static void connect_to_itself(void)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(to);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	check(fd >= 0 && !bind(fd, (struct sockaddr *)&to, size) && !getsockname(fd, (struct sockaddr *)&to, &size),
+	      "bind");
+	check(!connect(fd, (struct sockaddr *)&to, size), "connect");
+	printf("itself 127.0.0.1:%d\n", ntohs(to.sin_port));
+	close(fd);
+}
+
 static int tcp(void)
 {
 	struct sockaddr_in to;
@@ -242,6 +256,7 @@ static int tcp(void)
 	close(fd);
 	printf("refused 127.0.0.1:%d %d\n", ntohs(to.sin_port), -connect_to(&to));
 	connect_slowly();
+	connect_to_itself();
 	return 0;
 }
 

@@ -14,7 +14,8 @@ events all.trace \
 		200e6 <= e.duration_ns <= int(truth["slow"][0][1]) and e.name == "127.0.0.1:" + truth["slow"][0][0]]' \
 	"what it sent again" '[e for e in at("tcp", "connect_slowly") if e.detail == "retransmit" and e.duration_ns == 0 and
 		e.name == "127.0.0.1:" + truth["slow"][0][0]]' \
-	"no other" 'len(of("tcp")) == 5 + 1 + 2 + len(of("tcp", detail="retransmit"))' \
+	"one at both ends at once" '[e.detail for e in at("tcp", "connect_to_itself") if [e.name] == truth["itself"][0]] == ["connect"]' \
+	"no other" 'len(of("tcp")) == 5 + 1 + 2 + 1 + len(of("tcp", detail="retransmit"))' \
 	"nothing lost" 'lost == []'
 check all.trace "a row for the peer" 'any(x["name"].startswith("127.0.0.1:") and x["count"] >= 5 for x in r["events"]["tcp"]["by_name"])' \
 	"the site is the program's" '[x["name"] for x in r["events"]["tcp"]["by_site"]] != [] and
