@@ -243,7 +243,7 @@ static __always_inline __u32 call_polled(struct pt_regs *entry)
 {
 	__s32 fd;
 
-	if ((entry->orig_ax != NR_POLL && entry->orig_ax != NR_PPOLL) || entry->si != 1 ||
+	if ((entry->orig_ax != NR_POLL && entry->orig_ax != NR_PPOLL) || entry->cs != CS_64 || entry->si != 1 ||
 	    bpf_probe_read_user(&fd, sizeof(fd), (const void *)entry->di) || fd < 0)
 		return 0;
 	return (__u32)fd + 1;

@@ -185,7 +185,8 @@ static __always_inline bool events_take(const struct share_owner *o, __u32 bytes
 	return true;
 }
 
-static __noinline bool events_room(__u32 tgid)
+/* A global function, too. */
+__noinline bool events_room(__u32 tgid)
 {
 	const struct share_owner o = owner_of(tgid);
 

@@ -74,6 +74,13 @@ static __always_inline bool offcpu_start_room(struct braid_thread_time *t, __u64
 	return false;
 }
 
+/* Whether what is to be walked for has room. A loss is only one if an event is due now. */
+static __always_inline bool offcpu_walk_room(const struct braid_thread_time *t)
+{
+	return t->pending.start_ns && t->pending.selected ? jvm_event_room(t->pid, BRAID_JVM_OFFCPU)
+							  : events_room(t->pid);
+}
+
 /*
  * Takes a stack that is not available later: `starts` for the interval that begins, `walks` for others. The walk needs most
  * of the 512 bytes of stack that older kernels give.
@@ -86,12 +93,12 @@ static __always_inline void offcpu_switch_stack(struct braid_thread_time *t, con
 	__u32 key = 0;
 
 	t->start = (struct braid_stack_ref){0};
-	if (task->mm) /* an ending thread has no user stack any more */
+	if (task_has_user_stack(task))
 		key = offcpu_stack_again(p, task, entry, REUSE_SLEEPER, &t->start);
 	if (key != STACK_REUSED) {
 		starts = starts && offcpu_start_room(t, now);
-		room = starts || adds || (walks && jvm_event_room(t->pid, BRAID_JVM_OFFCPU));
-		if (room && task->mm && offcpu_stack_walk(p, task, key, &t->start) && starts)
+		room = starts || adds || (walks && offcpu_walk_room(t));
+		if (room && task_has_user_stack(task) && offcpu_stack_walk(p, task, key, &t->start) && starts)
 			offcpu_start_in_part(t);
 	}
 	if (!t->pending.start_ns)
@@ -167,7 +174,7 @@ static __always_inline bool offcpu_walks(const struct braid_thread_time *t, stru
 
 	if (t->pending.start_ns)
 		return true;
-	if (stacks_at_start || offcpu_has_end(flags) || !task->mm)
+	if (stacks_at_start || offcpu_has_end(flags) || !task_has_user_stack(task))
 		return false;
 	l = limits_of_pid(t->pid);
 	return l && l->min_ns != NEVER;
@@ -520,11 +527,13 @@ static __always_inline void offcpu_come_back(struct braid_thread_time *t)
 	t->start = (struct braid_stack_ref){0};
 	l = limits_of_pid(pid);
 	fate = offcpu_fate(t);
-	room = fate == OFFCPU_ADDED || jvm_event_room(pid, BRAID_JVM_OFFCPU);
+	room = fate != OFFCPU_EMITTED || jvm_event_room(pid, BRAID_JVM_OFFCPU);
 	park = room && l && (l->locks || fate == OFFCPU_EMITTED) &&
 	       offcpu_is_park(&t->pending, l, t->pending.end_ns - t->pending.start_ns) &&
 	       offcpu_is_parked(pid, fate == OFFCPU_EMITTED);
-	if (room && (park || fate != OFFCPU_COUNTED) && bpf_get_current_task_btf()->mm)
+	if (park && fate == OFFCPU_COUNTED)
+		park = jvm_event_room(pid, BRAID_JVM_OFFCPU);
+	if (room && (park || fate != OFFCPU_COUNTED) && task_has_user_stack(bpf_get_current_task_btf()))
 		offcpu_stack_now(bpf_map_lookup_elem(&processes, &pid), REUSE_SLEEPER, ref);
 	if (fate == OFFCPU_ADDED && stack_is_passing(ref))
 		fate = OFFCPU_EMITTED;

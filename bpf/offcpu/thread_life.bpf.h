@@ -89,17 +89,36 @@ static __always_inline void thread_time_end(__u32 tid, __u64 time_ns, __u64 now)
 
 /* ---- starts ---- */
 
-/* A new thread waits for a CPU first. */
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(on_thread_start, struct task_struct *parent, struct task_struct *child)
+/* Forgets an earlier thread with the same id, which has ended while other programs took the place of these. */
+static __always_inline void thread_time_forget(__u32 tid)
 {
-	__u32 from = parent->tgid, tgid = child->tgid, tid = child->pid, place;
+	struct braid_thread_time *t = thread_time_of(tid);
+
+	if (!t)
+		return;
+	if (t->pending.start_ns)
+		pending_clear(t);
+	if (t->now.start_ns && t->now.flags & BRAID_OFFCPU_BEFORE)
+		offcpu_before(-1);
+	if (t->since_ns && t->exec_ns) /* not what on_thread_found has just found, which has not run yet */
+		jvm_event_lost(t->pid, BRAID_JVM_THREAD_TIME);
+	thread_time_remove(t);
+}
+
+/* A new thread waits for a CPU first. Not sched_process_fork: that leaves out the workers of io_uring and vhost. */
+SEC("tp_btf/task_newtask")
+int BPF_PROG(on_thread_start, struct task_struct *child)
+{
+	__u32 from = bpf_get_current_pid_tgid() >> 32, tgid = child->tgid, tid = child->pid, place;
 	struct braid_process *p = bpf_map_lookup_elem(&processes, &from);
 	const struct braid_offcpu_limits *l = limits_of(p);
 	__u64 now = bpf_ktime_get_ns();
 	struct braid_thread_time *t;
 
-	if (!limits_follow(l) || (child->flags & PF_KTHREAD) || settings_ended(now))
+	if (settings_ended(now))
+		return 0;
+	thread_time_forget(tid);
+	if (!limits_follow(l) || (child->flags & PF_KTHREAD))
 		return 0;
 	t = thread_time_new(process_slot(from == tgid ? p : NULL), process_user(p), tgid, tid, &place);
 	if (!t)
@@ -206,6 +225,24 @@ static __always_inline void thread_time_found(struct braid_thread_time *t, struc
 	t->now.ready_ns = state ? 0 : begin;
 }
 
+/*
+ * The life of a thread that was followed for locks and waits alone begins: with the interval that it is in, or at
+ * `begin` if it runs. It begins by itself when the thread leaves the CPU, so each step is undone if it came too late.
+ */
+static __always_inline void thread_time_begin(struct braid_thread_time *t, struct task_struct *task, __u64 begin)
+{
+	__u64 start = *(volatile __u64 *)&t->now.start_ns;
+
+	if (!start && !task_runs(task)) /* it waits for a CPU */
+		return;
+	if (!start)
+		__sync_val_compare_and_swap(&t->on_ns, 0, begin);
+	if (__sync_val_compare_and_swap(&t->since_ns, 0, start ?: begin))
+		__sync_val_compare_and_swap(&t->on_ns, begin, 0);
+	else if (start && *(volatile __u64 *)&t->now.start_ns != start)
+		__sync_val_compare_and_swap(&t->since_ns, start, 0);
+}
+
 SEC("iter/task")
 int on_thread_found(struct bpf_iter__task *ctx)
 {
@@ -223,8 +260,14 @@ int on_thread_found(struct bpf_iter__task *ctx)
 	tgid = task->tgid;
 	p = bpf_map_lookup_elem(&processes, &tgid);
 	l = limits_of(p);
-	if (!l || !l->all || thread_place(tid))
+	if (!l || !l->all)
 		return 0;
+	t = thread_time_of(tid);
+	if (t) {
+		if (!t->since_ns)
+			thread_time_begin(t, task, settings->begin_ns);
+		return 0;
+	}
 	t = thread_time_new(process_slot(p), process_user(p), tgid, tid, &place);
 	if (!t)
 		return 0;
@@ -266,7 +309,7 @@ int on_thread_asleep(struct bpf_iter__task *ctx)
 	struct braid_asleep asleep = {0};
 	__u32 tid;
 
-	if (!task || (task->flags & (PF_KTHREAD | PF_EXITING)))
+	if (!task || (task->flags & PF_EXITING) || !task_has_user_stack(task))
 		return 0;
 	tid = task->pid;
 	t = thread_time_of(tid);

@@ -36,7 +36,7 @@ static __always_inline void waker_note(struct braid_thread_time *t, __u64 now)
 	p = bpf_map_lookup_elem(&processes, &tgid);
 	if (!p && !irqs_noted)
 		return;
-	if (p && task->mm) /* an ending thread has no user stack any more */
+	if (p && task_has_user_stack(task))
 		offcpu_stack(p, task, entry, REUSE_WAKER, &ref);
 	w = &t->wakes[t->wake_count % BRAID_WAKES];
 	w->start_ns = t->now.start_ns;
@@ -69,15 +69,20 @@ int BPF_PROG(on_waking, struct task_struct *wakee)
 	const struct braid_offcpu_limits *l;
 	__u64 now;
 
-	if (!t || wake_is_queued(t, wakee))
+	if (!t)
 		return 0;
+	/* The wakee is asleep and its pi_lock is held, so nothing else writes the entry once its interval has begun. */
+	if (wake_is_queued(t, wakee)) {
+		if (t->now.start_ns)
+			t->early_ns = 0; /* that one has not ended this interval */
+		return 0;
+	}
 	settings = settings_get();
 	if (!settings)
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (!t->now.start_ns)
 		t->early_ns = now;
-	/* The wakee is asleep and its pi_lock is held, so nothing else writes the entry. */
 	if (!t->now.start_ns || t->now.ready_ns)
 		return 0;
 	t->now.ready_ns = now;

@@ -22,11 +22,22 @@ static __always_inline __u32 offcpu_fd_class(struct braid_thread_time *t, struct
 	return t->fd_class;
 }
 
+/*
+ * The system call that the thread is in; BRAID_OFFCPU_SYSCALL: none, or none that is known. 32-bit code has numbers of its
+ * own, and a thread that only works in the kernel has those of another one.
+ */
+static __always_inline __u32 offcpu_call(struct task_struct *task, struct pt_regs *entry)
+{
+	if (entry->orig_ax >= BRAID_OFFCPU_SYSCALL || entry->cs != CS_64 || task_stays_in_kernel(task))
+		return BRAID_OFFCPU_SYSCALL;
+	return (__u32)entry->orig_ax;
+}
+
 /* Why the thread leaves the CPU: flags of the event. */
 static __always_inline __u32 offcpu_why(struct braid_thread_time *t, struct task_struct *task, struct pt_regs *entry,
 					__u32 state, __u64 now)
 {
-	__u32 call = entry->orig_ax < BRAID_OFFCPU_SYSCALL ? (__u32)entry->orig_ax : BRAID_OFFCPU_SYSCALL;
+	__u32 call = offcpu_call(task, entry);
 	__u32 flags = call | (state & TASK_UNINTERRUPTIBLE ? BRAID_OFFCPU_UNINTERRUPTIBLE : 0);
 	__u32 class = call_about(call);
 
@@ -34,10 +45,12 @@ static __always_inline __u32 offcpu_why(struct braid_thread_time *t, struct task
 		class = BRAID_OFFCPU_RUNNABLE;
 	else if (state & (TASK_STOPPED | TASK_TRACED))
 		class = BRAID_OFFCPU_STOPPED;
-	else if (call == BRAID_OFFCPU_SYSCALL)
-		class = task->mm ? BRAID_OFFCPU_FAULT : BRAID_OFFCPU_UNKNOWN;
+	else if ((__s64)entry->orig_ax < 0 && task_has_user_stack(task))
+		class = BRAID_OFFCPU_FAULT;
 	else if (state & TASK_UNINTERRUPTIBLE && BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait))
 		class = BRAID_OFFCPU_BLOCK;
+	else if (call == BRAID_OFFCPU_SYSCALL)
+		class = BRAID_OFFCPU_UNKNOWN;
 	else if (class & ~CALL_CLASS & (CALL_FILE & ~CALL_FD))
 		class = offcpu_fd_class(t, task, (__u32)entry->di, now);
 	return flags | (class & CALL_CLASS) << BRAID_OFFCPU_CLASS_SHIFT;

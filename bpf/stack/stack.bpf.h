@@ -159,12 +159,27 @@ __noinline int stack_leave_probe(__u32 slot, bool plain)
 	return 0;
 }
 
+/*
+ * True for what only works in the kernel. Workers of io_uring and vhost are threads of a process, and have the registers of
+ * the one that made them.
+ */
+static __always_inline bool task_stays_in_kernel(const struct task_struct *task)
+{
+	return task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER);
+}
+
+/* An ending thread has none any more. */
+static __always_inline bool task_has_user_stack(const struct task_struct *task)
+{
+	return task->mm && !task_stays_in_kernel(task);
+}
+
 /* Takes the user registers of the kernel's entry; false when there are none. */
 static __always_inline bool stack_entry_regs(struct task_struct *task, struct braid_walk *w)
 {
 	struct pt_regs *entry;
 
-	if ((task->flags & PF_KTHREAD) || !task->mm)
+	if (!task_has_user_stack(task))
 		return false;
 	entry = (struct pt_regs *)bpf_task_pt_regs(task);
 	w->pc = entry->ip;

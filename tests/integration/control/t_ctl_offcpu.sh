@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Times off the CPU that are enabled while a recording runs, and disabled again: those in between are all there. Threads
-# that exist then have lives from then on, of which the time after the end is only counted.
+# that exist then have lives from then on, of which the time after the end is only counted: also one that has been
+# followed for locks before, and sleeps all the time.
 source "$(dirname "$0")/../lib.sh"
 
 start_program truth "$JAVA" -cp "$CLASSES" Blocked
-start_record -F 99 -e cpu -p "$JAVA_PID" -o c.trace
+start_record -F 99 -e cpu,lock -p "$JAVA_PID" -o c.trace
 wait_attached "$JAVA_PID"
 wait_joined "$JAVA_PID"
 
@@ -21,8 +22,10 @@ turns_done()
 }
 
 run_once 1
+kill -QUIT "$JAVA_PID"
+wait_for "the JVM's answer to a signal" grep -q '^JNI global ref' truth
 braid ctl "$JAVA_PID" enable offcpu=1ms
-braid ctl "$JAVA_PID" status | finds 'connected: cpu,offcpu=1ms' || fail "$(braid ctl "$JAVA_PID" status)"
+braid ctl "$JAVA_PID" status | finds 'connected: cpu,.*offcpu=1ms' || fail "$(braid ctl "$JAVA_PID" status)"
 run_once 2
 braid ctl "$JAVA_PID" disable offcpu
 run_once 3
@@ -51,6 +54,7 @@ for t in known:
     assert abs(parts - t["life_s"]) < 1e-6, t
     if t["name"] in ("napper", "parker", "taker", "giver", "locker"):
         assert t["states_s"].get("unknown", 0) + t["excess_s"] <= t["life_s"] * 0.001 + 2e-5, t
+assert [t for t in known if t["name"].startswith("Signal Dispatch")], [t["name"] for t in known]
 main = next(t for t in known if t["name"] == "main")
 assert main["start_s"] > 0 and main["life_s"] < main["end_s"], main
 END

@@ -3,13 +3,14 @@
  * Threads off the CPU for every reason, each in a function of its own. For each it prints "off FUNCTION TID FROM TO NS":
  * when the thread was in it, and that time less the thread's CPU time. It does everything three times: on a machine
  * whose kernel does not report every switch, a time may have neither a name nor a stack. A second thread, "helper", ends
- * what waits for somebody.
+ * what waits for somebody. It prints "no_faults", "no_32bit", "no_worker" for what the kernel does not have or allow.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/io_uring.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
@@ -338,6 +339,94 @@ APART static void children(void)
 	OFF("waits_for_child", waits_for_child(pid));
 }
 
+/* In 32-bit code this call has the number that close() has elsewhere. `low`: a page below 4 GiB. */
+APART static void reads_32bit(uint8_t *low)
+{
+	const uint32_t at = (uint32_t)(uintptr_t)low, saved = at + 0x800, stack = at + 0x700, entry = at + 0x100;
+	const uint32_t back = at + 26, target = at + 0x810;
+	uint8_t enter[] = {
+		0x53,				       /* push %rbx */
+		0x48, 0x89, 0x24, 0x25, 0, 0, 0, 0,    /* mov %rsp, saved */
+		0x89, 0xfb,			       /* mov %edi, %ebx */
+		0x89, 0xf1,			       /* mov %esi, %ecx */
+		0xbc, 0,    0,	  0,	0,	       /* mov $stack, %esp */
+		0xff, 0x2c, 0x25, 0,	0, 0, 0, 0x90, /* ljmp *target; nop */
+		0x48, 0x8b, 0x24, 0x25, 0, 0, 0, 0,    /* back: mov saved, %rsp */
+		0x5b, 0xc3,			       /* pop %rbx; ret */
+	};
+	/* mov $3, %eax; int $0x80; ljmp back */
+	uint8_t call32[] = {0xb8, 3, 0, 0, 0, 0xcd, 0x80, 0xea, 0, 0, 0, 0, 0x33, 0};
+	const uint16_t cs32 = 0x23;
+
+	memcpy(enter + 5, &saved, 4);
+	memcpy(enter + 14, &stack, 4);
+	memcpy(enter + 21, &target, 4);
+	memcpy(enter + 30, &saved, 4);
+	memcpy(call32 + 8, &back, 4);
+	memcpy(low, enter, sizeof(enter));
+	memcpy(low + 0x100, call32, sizeof(call32));
+	memcpy(low + 0x810, &entry, 4);
+	memcpy(low + 0x814, &cs32, 2);
+	must(((int (*)(int, void *, int))(uintptr_t)low)(ends[0], low + 0x900, 1) == 1);
+}
+
+/* In a child, which a kernel without 32-bit programs ends. */
+static void code_32bit(void)
+{
+	uint8_t *low =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	pid_t pid;
+	int status;
+
+	must(low != MAP_FAILED);
+	pid = fork();
+	if (!pid) {
+		OFF("reads_32bit", reads_32bit(low));
+		fflush(stdout);
+		_exit(0);
+	}
+	usleep(WHILE_US);
+	writes();
+	must(waitpid(pid, &status, 0) == pid);
+	if (status) {
+		must(read(ends[0], low, 1) == 1);
+		puts("no_32bit");
+	}
+	munmap(low, 4096);
+}
+
+/* A read by a worker, a thread of this process that only works in the kernel. */
+static void worker(void)
+{
+	struct io_uring_params p = {0};
+	int ring = (int)syscall(SYS_io_uring_setup, 1, &p);
+	struct io_uring_sqe *sqe;
+	uint8_t *queue;
+	char byte;
+	pthread_t t;
+
+	if (ring < 0 || !(p.features & IORING_FEAT_SINGLE_MMAP)) {
+		puts("no_worker");
+		return;
+	}
+	queue = mmap(NULL, p.sq_off.array + p.sq_entries * 4, PROT_READ | PROT_WRITE, MAP_SHARED, ring,
+		     IORING_OFF_SQ_RING);
+	sqe = mmap(NULL, sizeof(*sqe), PROT_READ | PROT_WRITE, MAP_SHARED, ring, (off_t)IORING_OFF_SQES);
+	must(queue != MAP_FAILED && sqe != MAP_FAILED);
+	*sqe = (struct io_uring_sqe){.opcode = IORING_OP_READ,
+				     .flags = IOSQE_ASYNC,
+				     .fd = ends[0],
+				     .addr = (uintptr_t)&byte,
+				     .len = 1,
+				     .off = UINT64_MAX};
+	*(uint32_t *)(queue + p.sq_off.array) = 0;
+	__atomic_store_n((uint32_t *)(queue + p.sq_off.tail), 1, __ATOMIC_RELEASE);
+	t = begin(writes);
+	must(syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1);
+	end(t);
+	close(ring);
+}
+
 static void all(void)
 {
 	pthread_t t;
@@ -352,6 +441,8 @@ static void all(void)
 	t = begin(writes);
 	OFF("reads_pipe", reads_pipe());
 	end(t);
+	code_32bit();
+	worker();
 	sockets();
 	files();
 	fault();

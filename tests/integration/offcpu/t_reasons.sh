@@ -53,6 +53,15 @@ touches 9 (e.flags&0xffff)==0xffff helper:fills
 stops 10 True reasons:children
 waits_for_child 11 True itself
 END
+grep -q no_32bit c.trace.truth || events c.trace \
+	"a call of 32-bit code: as long as the program measured" "$(as_measured reads_32bit)" \
+	"has no known number" "most([e.flags & 0xf0ffff for e in of('offcpu') if e.thread.tid == int(tid) and e.duration_ns - e['value'] > 30e6
+		and int(since) <= e.time_ns < int(to)] == [0xffff]
+		for name, tid, since, to, own in truth['off'] if name == 'reads_32bit')"
+grep -q no_worker c.trace.truth || events c.trace \
+	"a worker has a life" "len([t for t in of('thread_time') if t.thread.name.startswith('iou-wrk')]) >= 1" \
+	"which is known" "[e for e in of('offcpu') if e.thread.name.startswith('iou-wrk')] != []" \
+	"and not its maker's stack" "all('worker' not in e.stack for e in of('offcpu') if e.thread.name.startswith('iou-wrk'))"
 events c.trace \
 	"what fsync waited for" "most(e.name.endswith('/reasons.data') and e.flags >> 20 & 15 in (7, 8, 1) for e in at('offcpu', 'writes_out'))" \
 	"fsync is as long as the program measured" "$(as_measured writes_out)" \
