@@ -76,13 +76,35 @@ static void process_look(JavaVM *vm)
 	library_pin();
 }
 
+/*
+ * JVMs before 21 load agents before the live phase. HotSpot gives no environment then (JNI_EDETACHED), and events can be
+ * enabled in the live phase alone. The thread that loads agents waits here; it is in native code and holds up no other
+ * thread.
+ */
+static jint environment_await(JavaVM *vm)
+{
+	const struct timespec step = {.tv_nsec = LIVE_STEP_NS};
+	uint64_t until_ns = clock_ns() + LIVE_WAIT_MS * 1000000ULL;
+	jint result;
+
+	while ((result = (*vm)->GetEnv(vm, (void **)&agent.jvmti, JVMTI_VERSION_1_2)) == JNI_EDETACHED &&
+	       clock_ns() < until_ns && !link_is_closed(&agent.link))
+		nanosleep(&step, NULL);
+	return result;
+}
+
 static bool environment_open(JavaVM *vm)
 {
+	jint result;
+
 	if (agent.jvmti) /* the former connection could not give it back */
 		return true;
-	if ((*vm)->GetEnv(vm, (void **)&agent.jvmti, JVMTI_VERSION_1_2) != JNI_OK) {
+	result = environment_await(vm);
+	if (result != JNI_OK) {
 		agent.jvmti = NULL;
-		agent_log("this JVM has no JVM TI 1.2; nothing will be recorded");
+		agent_log("%s; nothing will be recorded",
+			  result == JNI_EDETACHED ? "the JVM did not reach its live phase within a minute"
+						  : "this JVM has no JVM TI 1.2");
 		return false;
 	}
 	if (!agent.vm)
@@ -198,24 +220,6 @@ static bool begin_attached(void)
 	return loop_start(jni);
 }
 
-/*
- * JVMs before 21 load agents before the live phase, in which alone events can be enabled. The thread that loads agents
- * waits here; it is in native code and holds up no other thread.
- */
-static bool live_wait(void)
-{
-	const struct timespec step = {.tv_nsec = LIVE_STEP_NS};
-	uint64_t until_ns = clock_ns() + LIVE_WAIT_MS * 1000000ULL;
-	jvmtiPhase phase;
-
-	while (!(*agent.jvmti)->GetPhase(agent.jvmti, &phase) && phase != JVMTI_PHASE_LIVE) {
-		if (phase == JVMTI_PHASE_DEAD || clock_ns() > until_ns || link_is_closed(&agent.link))
-			return false;
-		nanosleep(&step, NULL);
-	}
-	return true;
-}
-
 /* The caller holds the lock. What the collector must know first is published before any handler can be active. */
 static void connect_to(JavaVM *vm, const struct options *o, enum braid_start start)
 {
@@ -224,12 +228,6 @@ static void connect_to(JavaVM *vm, const struct options *o, enum braid_start sta
 	if (!ring_join(o, start))
 		return;
 	if (!environment_open(vm)) {
-		ring_leave(false);
-		return;
-	}
-	if (start == BRAID_START_ATTACH && !live_wait()) {
-		agent_log("the JVM did not reach its live phase within a minute; nothing will be recorded");
-		environment_close();
 		ring_leave(false);
 		return;
 	}

@@ -7,22 +7,42 @@ source "$(dirname "$0")/../lib.sh"
 
 OTHER=$CLASSES/libprofiler.so
 
+# starts NAME OPTION: attaches to a JVM that libhold.so holds up; OPTION ,start: until the agent is loaded.
+starts()
+{
+	local name=$1 opened
+
+	mkfifo "$name.in"
+	"$JAVA" "-agentpath:$CLASSES/libhold.so=$PWD/$name.go$2" -cp "$CLASSES" Worker <"$name.in" >"$name.out" 2>"$name.err" &
+	JAVA_PID=$!
+	exec {opened}<>"$name.in"
+	start_record -F 499 -p "$JAVA_PID" -o "$name.trace"
+	wait_sampling
+	[[ -z $2 ]] || wait_for "the agent in the JVM" maps_agent "$JAVA_PID"
+	touch "$name.go"
+	open_worker "$name" "$JAVA_PID"
+	wait_joined "$JAVA_PID"
+	burn "$name" 200
+	end_worker "$name" "$JAVA_PID"
+	end_record
+	exec {opened}>&-
+	check "$name.trace" "stacks" 'mostly_whole(with_frame("Worker.spin")) and all_named(with_frame("Worker.spin"))'
+}
+
+maps_agent()
+{
+	grep -q libbraid-agent.so "/proc/$1/maps"
+}
+
 # ---- while the JVM starts: it is attached to when it has ----
-mkfifo early.in
-"$JAVA" "-agentpath:$CLASSES/libhold.so=$PWD/go" -cp "$CLASSES" Worker <early.in >early.out 2>early.err &
-JAVA_PID=$!
-exec {opened}<>early.in
-start_record -F 499 -p "$JAVA_PID" -o early.trace
-wait_sampling
-touch go
-open_worker early "$JAVA_PID"
-wait_joined "$JAVA_PID"
-burn early 200
-end_worker early "$JAVA_PID"
-end_record
-exec {opened}>&-
+starts early ""
 events early.trace "attached when it was there" '[e.name for e in of("phase")] == ["agent", "replayed", "death"]' "nothing lost" 'lost == []'
-check early.trace "stacks" 'mostly_whole(with_frame("Worker.spin")) and all_named(with_frame("Worker.spin"))'
+
+# ---- before it is live: from JDK 21 on, the JVM itself waits with the attach ----
+if [[ $(java_version) -lt 21 ]]; then
+	starts started ",start"
+	events started.trace "its agent waits" '[e.name for e in of("phase")] == ["agent", "replayed", "death"]'
+fi
 
 # is_dying FILE: the worker's JVM is in VMDeath and stays there.
 is_dying()

@@ -564,6 +564,8 @@ static jint JNICALL get_env(JavaVM *vm, void **env, jint version)
 	}
 	if (fake.no_environment)
 		return JNI_EVERSION;
+	if (fake.phase != JVMTI_PHASE_ONLOAD && fake.phase != JVMTI_PHASE_LIVE)
+		return JNI_EDETACHED;
 	*env = atomic_fetch_add(&fake.environments, 1) ? &fake_other_env : &fake_env;
 	return JNI_OK;
 }

@@ -275,7 +275,7 @@ static void *go_live(void *ctx)
 	return NULL;
 }
 
-/* A JVM before 21 loads the agent before it is live, when events cannot be enabled. */
+/* A JVM before 21 loads the agent before it is live, when it has no environment for it. */
 START_TEST(loaded_in_the_start_phase)
 {
 	struct recorder r;
