@@ -20,7 +20,7 @@ static const struct argp_option options[] = {
 	{"all", 'a', NULL, 0, "Record the whole machine", 0},
 	{"frequency", 'F', "HZ", 0, "Take this many samples per second and CPU (default 99)", 0},
 	{"event", 'e', "EVENT[,EVENT...]", 0,
-	 "Record these events (see below), and take samples by cpu-clock (default), hardware counters (cycles, instructions, "
+	 "Record these events (see below) instead of the default preset; take samples by cpu-clock, hardware counters (cycles, instructions, "
 	 "cache-misses, ..., if there is a PMU) or the kernel's (page-faults, context-switches, ...), or at "
 	 "tracepoints (CATEGORY:NAME), functions (uprobe:PATH:SYMBOL, uretprobe:PATH:SYMBOL) and USDT probes (usdt:PATH:PROVIDER:NAME, "
 	 "hotspot:NAME), each with a /FILTER/, as offcpu can have one, and {FIELD,...}. The option can be repeated",
@@ -36,6 +36,19 @@ static const struct argp_option options[] = {
 	 "Take no histogram of the heap (-e heap) that is expected to stop the JVM for longer (default 1s)", 0},
 	{0},
 };
+
+/* "all of these but heap, method and dump", from the mask. */
+static void print_all(FILE *out)
+{
+	uint32_t left = ((1U << BRAID_EVENT_TYPES) - 1) & ~BRAID_EVENT_TYPES_ALL;
+	const char *before = " all of these but ";
+
+	for (int type = 0; left; left &= ~(1U << type++))
+		if (left >> type & 1) {
+			fprintf(out, "%s%s", left == 1U << type ? " and " : before, event_type_name(type));
+			before = ", ";
+		}
+}
 
 /* From the tables that parse them. */
 char *recording_help(int key, const char *text, void *input)
@@ -60,7 +73,7 @@ char *recording_help(int key, const char *text, void *input)
 			if (preset_types(i) >> type & 1)
 				fprintf(out, " %s", event_type_name(type));
 		if (preset_types(i) == BRAID_EVENT_TYPES_ALL)
-			fputs(" all of these events but heap, method and malloc", out);
+			print_all(out);
 		putc('\n', out);
 	}
 	fprintf(out, "\n%s", text);

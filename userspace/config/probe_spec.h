@@ -8,7 +8,7 @@
  *   uretprobe:PATH:SYMBOL              its return
  *   usdt:PATH:PROVIDER:NAME            a USDT probe of a program or library
  *   usdt:libjvm:PROVIDER:NAME          one of each recorded JVM's own libjvm.so
- *   hotspot:NAME, hs_private:NAME      the same with HotSpot's providers
+ *   hotspot:NAME, hotspot_jni:NAME, hs_private:NAME   the same with HotSpot's providers
  *   WORD[=TIME]                        a kernel event, see kernel_event.h
  *
  * A filter follows between slashes: terms FIELD OPERATOR VALUE, joined by && and ||, of which && binds closer. The event

@@ -310,7 +310,7 @@ struct trace_code_unload {
 struct trace_loss {
 	uint64_t time_ns;
 	uint32_t process;      /* 0: of no single process */
-	struct trace_str hop;  /* "agent", "ring", "bpf", "collector" */
+	struct trace_str hop;  /* "agent", "ring", "bpf", "collector", "sideband", "budget", "file", "import" */
 	struct trace_str kind; /* "sample", "code_load", ... */
 	uint64_t count;
 };

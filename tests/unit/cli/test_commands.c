@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of the subcommands that read traces: what they print and refuse. */
 #include <cli/common.h>
+#include <cli/recording.h>
 #include <explain/at.h>
 #include <report/report.h>
 
@@ -438,6 +439,28 @@ START_TEST(top_limits)
 }
 END_TEST
 
+/* The preset "all" names every type that it leaves out, and no other one. */
+START_TEST(help_of_all)
+{
+	char *text = recording_help(ARGP_KEY_HELP_POST_DOC, "", NULL), *line, *end, word[32];
+
+	ck_assert_ptr_nonnull(text);
+	line = strstr(text, " all of these but ");
+	ck_assert_ptr_nonnull(line);
+	end = strchr(line, '\n');
+	ck_assert_ptr_nonnull(end);
+	memcpy(end, ",", 2);
+	for (int type = 0; type < BRAID_EVENT_TYPES; type++) {
+		bool named;
+
+		snprintf(word, sizeof(word), " %s", event_type_name(type));
+		named = strstr(line, word) && strchr(", ", strstr(line, word)[strlen(word)]);
+		ck_assert_msg(named == !(BRAID_EVENT_TYPES_ALL >> type & 1), "%s in '%s'", word, line);
+	}
+	free(text);
+}
+END_TEST
+
 Suite *test_commands(void)
 {
 	Suite *s = suite_create("commands");
@@ -465,6 +488,7 @@ Suite *test_commands(void)
 	tcase_add_test(files, top_limits);
 	suite_add_tcase(s, files);
 	/* without the fixture, whose end exit() would skip */
+	tcase_add_test(leaves, help_of_all);
 	tcase_add_loop_exit_test(leaves, command_line_is_checked, 2, 0, sizeof(bad) / sizeof(bad[0]));
 	suite_add_tcase(s, leaves);
 	return s;

@@ -29,7 +29,7 @@ enum { OPT_ALL = 0x100, OPT_LIVE, OPT_MAX_PAUSE, OPT_FORCE, OPT_DUMP, OPT_WATCH 
 static const char doc[] =
 	"Prints how many objects of each class a JVM's heap has, and how many bytes they take without what they refer "
 	"to, by class and class loader; or, of a heap dump, what holds what.\vThe process is copied, as by fork(), and what is reachable is counted in "
-	"the copy: the JVM stands still while the kernel makes it, some 40 ms for each GiB. How long is printed before, as expected, and "
+	"the copy: the JVM stands still while the kernel makes it, 20 to 40 ms for each GiB, longer on a busy machine. How long is printed before, as expected, and "
 	"afterwards, as measured. If that exceeds --max-pause, nothing is counted and the exit status is 1.\n"
 	"\n"
 	"With ZGC and Shenandoah, with --all and with --live the JVM counts itself, and stands still for all of it: up to 5 s for each "

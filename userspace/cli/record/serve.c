@@ -48,7 +48,7 @@ static const char doc[] =
 	"  braid serve                        show braid.trace, finished or not\n"
 	"  braid serve -p 4711                record process 4711 and show it\n"
 	"  braid serve -- java -jar app.jar   start a program and show it\n"
-	"  braid serve -o app.trace -e alloc,lock,gc -p 4711\n"
+	"  braid serve -o app.trace -e cpu,alloc,lock,gc -p 4711\n"
 	"  braid serve --port 8900 app.trace\n"
 	"\n"
 	"It prints the address to open. The address has a token, without which the server answers nothing. The server listens on "
@@ -79,8 +79,7 @@ static void check_request(struct argp_state *state, struct serve_request *r)
 	bool records = has_target(o);
 
 	if (records && r->options.path)
-		argp_error(state, "'%s' and a recording cannot be combined; a command stands after --",
-			   r->options.path);
+		argp_error(state, "'%s' and a recording cannot be combined; a command comes after --", r->options.path);
 	if (!records && (r->output || o->duration_ns || o->kill || r->recording.given))
 		argp_error(state,
 			   "these options are for a recording; name its target with -p PID, -a, or a command after --");
@@ -127,7 +126,7 @@ static error_t serve_parse(int key, char *arg, struct argp_state *state)
 		if (state->quoted)
 			return ARGP_ERR_UNKNOWN; /* a command: all that follows at once */
 		if (r->options.path)
-			argp_error(state, "unexpected argument '%s'; a command stands after --", arg);
+			argp_error(state, "unexpected argument '%s'; a command comes after --", arg);
 		r->options.path = arg;
 		return 0;
 	case ARGP_KEY_ARGS:

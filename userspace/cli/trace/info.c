@@ -49,7 +49,7 @@ static error_t info_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	}
 	if (key == ARGP_KEY_END && o->json && o->settings)
-		argp_error(state, "--json has the settings, too; leave --settings away");
+		argp_error(state, "--json has the settings, too; leave out --settings");
 	return common_file_arg(key, arg, state, &o->file);
 }
 

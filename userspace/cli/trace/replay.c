@@ -25,12 +25,11 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static const char doc[] =
-	"Sends a recorded stream through the analyzer as if it were being recorded. Prints the report that "
-	"`braid report` prints, byte for byte.\vExamples:\n"
-	"  braid replay braid.trace\n"
-	"  braid replay --speed 1 braid.trace\n"
-	"  braid replay --speed 10 braid.trace";
+static const char doc[] = "Sends a recorded stream through the analyzer as if it were being recorded. Prints what "
+			  "`braid report --full` prints, byte for byte.\vExamples:\n"
+			  "  braid replay braid.trace\n"
+			  "  braid replay --speed 1 braid.trace\n"
+			  "  braid replay --speed 10 braid.trace";
 
 static error_t replay_parse(int key, char *arg, struct argp_state *state)
 {

@@ -97,7 +97,7 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (o->full && (o->json || o->summary || o->wall || o->spans))
 			argp_error(state,
-				   "--full is about the text without other options that choose one: leave it away");
+				   "--full is about the text without other options that choose one: leave it out");
 		if (o->source_link && !o->html)
 			argp_error(state, "--source-link is about the page: it needs --html");
 		if (o->wall && (o->spans || filter_has_span(&o->common.filter)))
