@@ -26,7 +26,15 @@
 /* A file whose first block is damaged still counts as a trace when a whole block follows within this many bytes. */
 #define FIRST_BLOCK_WITHIN (4UL << 20)
 
-#define SEARCH_BYTES (256UL << 10)
+/* The next block is mostly near: a search begins with little, and takes twice as much each time. */
+#define SEARCH_LEAST 512UL
+#define SEARCH_MOST (256UL << 10)
+
+/*
+ * A block that is not used is searched for others, which may lie in it one beside the other. So many times the file's
+ * size is read of such blocks; what follows goes behind them.
+ */
+#define IN_VAIN_MAX 16
 
 /* What is left out by its time. */
 enum bounds { BOUNDS_NONE, BOUNDS_EVENTS, BOUNDS_SAMPLES };
@@ -36,6 +44,7 @@ struct trace_reader {
 	bool follows; /* what is not there yet may come */
 	uint64_t pos; /* of the next block */
 	uint64_t sequence;
+	uint64_t in_vain; /* bytes of blocks that were checked, but not used */
 	enum bounds bounds;
 	uint64_t from_ns, to_ns;
 	uint64_t left_from_ns, left_to_ns; /* of blocks that were left out */
@@ -64,9 +73,9 @@ enum block_state {
 /* Sets *found to the next position of the magic, at or after `pos`; to `limit` when there is none before that. */
 static int magic_search(struct trace_reader *r, uint64_t pos, uint64_t limit, uint64_t *found)
 {
-	while (pos < limit) {
+	for (uint64_t most = SEARCH_LEAST; pos < limit; most = most < SEARCH_MOST ? 2 * most : most) {
 		uint64_t left = r->source.size - pos;
-		size_t piece = left < SEARCH_BYTES ? (size_t)left : SEARCH_BYTES;
+		size_t piece = (size_t)(left < most ? left : most);
 		const uint8_t *hit;
 		ssize_t n;
 
@@ -80,9 +89,9 @@ static int magic_search(struct trace_reader *r, uint64_t pos, uint64_t limit, ui
 			*found = pos + (uint64_t)(hit - r->block.at);
 			return 0;
 		}
-		if (hit || (size_t)n < SEARCH_BYTES)
+		if (hit || (size_t)n < most)
 			break;
-		pos += SEARCH_BYTES - (MAGIC_BYTES - 1);
+		pos += most - (MAGIC_BYTES - 1);
 	}
 	*found = limit;
 	return 0;
@@ -148,11 +157,20 @@ static bool may_come(const struct trace_reader *r)
 	return r->follows && !r->source.ended;
 }
 
+/* Where the next block can begin if there is none that is used at r->pos. */
+static uint64_t behind(struct trace_reader *r, enum block_state state, const struct braid_block *head)
+{
+	if ((state != BLOCK_BAD && state != BLOCK_NEWER) || trace_block_check_head(head))
+		return r->pos + 1;
+	r->in_vain += head->stored_bytes;
+	return r->pos + (r->in_vain / IN_VAIN_MAX > r->source.size ? sizeof(*head) + head->stored_bytes : 1);
+}
+
 /* Goes to the next possible start of a block and counts the bytes skipped. */
-static int resync(struct trace_reader *r, enum block_state state)
+static int resync(struct trace_reader *r, enum block_state state, const struct braid_block *head)
 {
 	uint64_t found = r->source.size;
-	int err = magic_search(r, r->pos + 1, r->source.size, &found);
+	int err = magic_search(r, behind(r, state, head), r->source.size, &found);
 
 	if (err)
 		return err;
@@ -263,7 +281,7 @@ static int block_take(struct trace_reader *r, enum block_state state, const stru
 	int err;
 
 	if (state != BLOCK_GOOD && state != BLOCK_OUT)
-		return resync(r, state);
+		return resync(r, state, head);
 	block_pass(r, head);
 	if (state == BLOCK_OUT) {
 		block_note_times(r, head);
@@ -377,17 +395,20 @@ static int first_block_find(struct trace_reader *r, const char **why)
 	struct braid_block head;
 	int state = BLOCK_NOWHERE;
 
-	for (r->pos = 0; r->pos < limit && state != BLOCK_GOOD; r->pos++) {
+	while (r->pos < limit && state != BLOCK_GOOD) {
 		int err = magic_search(r, r->pos, limit, &r->pos);
 
-		if (!err && r->pos < limit)
-			state = err = block_read(r, &head);
-		if (err < 0) {
+		if (!err && r->pos < limit) {
+			state = block_read(r, &head);
+			err = state < 0 ? state : 0;
+			r->pos = err ? limit : behind(r, (enum block_state)state, &head);
+		}
+		if (err) {
 			reader_explain(why, "the file cannot be read");
 			return err;
 		}
 	}
-	r->pos = 0;
+	r->pos = r->in_vain = 0;
 	if (state == BLOCK_GOOD)
 		return 0;
 	reader_explain(why, "no trace header");
@@ -527,7 +548,7 @@ void trace_reader_left_out(const struct trace_reader *r, uint64_t *from_ns, uint
 
 void trace_reader_rewind(struct trace_reader *r)
 {
-	r->pos = r->sequence = 0;
+	r->pos = r->sequence = r->in_vain = 0;
 	r->bounds = BOUNDS_NONE;
 	r->left_from_ns = r->left_to_ns = 0;
 	lane_clear(&r->lane);

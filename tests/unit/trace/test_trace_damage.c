@@ -312,6 +312,37 @@ START_TEST(bomb)
 }
 END_TEST
 
+#define HEADS 20000
+#define CLAIMED 900000U
+
+/* Headers side by side, each of which claims what follows as its block: it is not all read for each of them. */
+START_TEST(headers_side_by_side)
+{
+	struct braid_block head;
+	struct fixture_text got;
+	struct small s;
+	size_t len;
+	uint8_t *bytes;
+
+	small_make(&s);
+	len = s.len + HEADS * sizeof(head) + CLAIMED;
+	bytes = calloc(len, 1);
+	memcpy(bytes, s.bytes, s.len);
+	memcpy(&head, s.bytes, sizeof(head));
+	head.stored_bytes = head.raw_bytes = CLAIMED;
+	for (size_t i = 0; i < HEADS; i++)
+		memcpy(bytes + s.len + i * sizeof(head), &head, sizeof(head));
+	fixture_store(s.path, bytes, len);
+	ck_assert_int_eq(fixture_read(s.path, &got), 0);
+	ck_assert_uint_eq(got.records, small_records_without(&s, SMALL_BLOCKS));
+	ck_assert_uint_eq(got.damage.skipped_bytes, len - s.len);
+	ck_assert_uint_lt(got.damage.bad_blocks, 100);
+	free(got.text);
+	free(bytes);
+	small_free(&s);
+}
+END_TEST
+
 START_TEST(newer_version)
 {
 	struct small s;
@@ -528,6 +559,7 @@ Suite *test_trace_damage(void)
 	tcase_add_test(tc, removed_and_inserted_bytes);
 	tcase_add_test(tc, block_left_out);
 	tcase_add_test(tc, foreign_files);
+	tcase_add_test(tc, headers_side_by_side);
 	tcase_add_test(tc, newer_version);
 	tcase_add_test(tc, older_version);
 	tcase_add_test(tc, bomb);
