@@ -35,10 +35,12 @@ END
 braid merge -o merged.trace first.trace second.trace >/dev/null
 [[ $(samples merged.trace) -eq $(samples all.trace) && $(samples first.trace) -gt 0 && $(samples second.trace) -gt 0 ]] ||
 	fail "merged: $(samples merged.trace) samples, all: $(samples all.trace)"
-braid export merged.trace | sort >merged
-braid export all.trace | sort >all
-[[ -s all ]] || fail "nothing is exported"
-cmp merged all || fail "the merged parts differ from the whole"
+for event in cpu offcpu; do
+	braid export --event $event merged.trace 2>/dev/null | sort >merged
+	braid export --event $event all.trace 2>/dev/null | sort >all
+	[[ -s all ]] || fail "$event: nothing is exported"
+	cmp merged all || fail "$event: the merged parts differ from the whole"
+done
 
 braid strip -o plain.trace all.trace >/dev/null
 ! braid script --raw plain.trace | finds secret || fail "a property is left"
