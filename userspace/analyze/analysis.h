@@ -111,6 +111,7 @@ int analysis_window(struct window *w, const struct analyzer *a, const struct fil
 /* The moment at which the selected part begins. */
 uint64_t window_begin_ns(const struct window *w);
 
+bool analysis_has_window(const struct analysis *an);
 bool analysis_selects_time(const struct analysis *an, uint64_t time_ns);
 /* Clips an interval to the window; false when nothing is left. An interval without duration is a point. */
 bool analysis_clip(const struct analysis *an, uint64_t *start_ns, uint64_t *duration_ns);

@@ -226,7 +226,7 @@ static bool events_resolve(const struct analysis *an, const struct jvm_event_row
 	       name_event(an, e);
 }
 
-bool event_is_whenever(const struct analysis *an, const struct jvm_event_row *row)
+bool event_selected_whenever(const struct analysis *an, const struct jvm_event_row *row)
 {
 	struct event e;
 

@@ -50,7 +50,7 @@ bool event_is_derived(const struct jvm_event_row *row);
 /* The index of the row that an event comes from; that of an allocation is another one. */
 size_t events_row(const struct analysis *an, size_t number);
 /* Whether the filter's threads, stacks and spans select a row, whatever its time is. */
-bool event_is_whenever(const struct analysis *an, const struct jvm_event_row *row);
+bool event_selected_whenever(const struct analysis *an, const struct jvm_event_row *row);
 
 /* Whether a row is a sum of times off the CPU with a stack: a COUNTED. */
 bool event_is_sum(const struct jvm_event_row *row);

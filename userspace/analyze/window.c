@@ -95,6 +95,11 @@ int analysis_window(struct window *w, const struct analyzer *a, const struct fil
 	return 0;
 }
 
+bool analysis_has_window(const struct analysis *an)
+{
+	return an->from_ns || an->to_ns != UINT64_MAX;
+}
+
 bool analysis_selects_time(const struct analysis *an, uint64_t time_ns)
 {
 	return an->from_ns <= time_ns && time_ns < an->to_ns;

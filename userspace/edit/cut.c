@@ -66,7 +66,7 @@ static bool selects_event(const struct cut *c, const struct jvm_event_row *row)
 	if (event_is_derived(row))
 		return selects_derived(c, row);
 	if (row->kind == BRAID_JVM_JNI_STACK) /* of references that may be reported at any time */
-		return event_is_whenever(an, row);
+		return event_selected_whenever(an, row);
 	return events_of_row(an, row, &e) || selects_life(an, row);
 }
 
@@ -135,16 +135,11 @@ static int find_derived(struct cut *c)
 
 /* ---- lives of threads ---- */
 
-static bool has_window(const struct analysis *an)
-{
-	return an->from_ns || an->to_ns != UINT64_MAX;
-}
-
 static int lives_init(struct cut *c)
 {
 	int err = 0;
 
-	if (!has_window(c->an) || !events_recorded(c->an, BRAID_EVENT_TYPE_OFFCPU))
+	if (!analysis_has_window(c->an) || !events_recorded(c->an, BRAID_EVENT_TYPE_OFFCPU))
 		return 0;
 	err = wall_new(&c->wall, c->an);
 	c->given = err ? NULL : calloc(c->wall->threads.count + 1, sizeof(*c->given));

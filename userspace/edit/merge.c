@@ -126,18 +126,14 @@ static bool has_objects(const struct merge_input *in)
 	       events_recorded(in->an, BRAID_EVENT_TYPE_JNI);
 }
 
-static bool is_part(const struct analysis *an)
-{
-	return an->from_ns || an->to_ns != UINT64_MAX;
-}
-
 /* A recording's first reading of the clock is in all its parts. */
 static bool same_recording(const struct merge_input *a, const struct merge_input *b)
 {
 	const struct analyzer *x = a->an->a, *y = b->an->a;
 
-	return is_part(a->an) && is_part(b->an) && x->clock_first_ns && x->clock_first_ns == y->clock_first_ns &&
-	       x->realtime_first_ns == y->realtime_first_ns && same_boot(a, b);
+	return analysis_has_window(a->an) && analysis_has_window(b->an) && x->clock_first_ns &&
+	       x->clock_first_ns == y->clock_first_ns && x->realtime_first_ns == y->realtime_first_ns &&
+	       same_boot(a, b);
 }
 
 /* Returns the number of CPUs of all hosts. */
@@ -287,7 +283,7 @@ static bool clip(const struct analysis *an, struct trace_jvm_event *e)
 	uint64_t end_ns = add_saturating(e->time_ns, e->duration_ns);
 	const struct kind *k = kind_of(e->kind);
 
-	if (!is_part(an))
+	if (!analysis_has_window(an))
 		return true;
 	switch (e->kind) {
 	case BRAID_JVM_CONFIG:

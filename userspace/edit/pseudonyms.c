@@ -114,11 +114,13 @@ bool pseudonyms_comm_is_public(struct trace_str comm, struct trace_str exe)
 {
 	struct trace_str name = str_part(exe, name_begin(exe), exe.len);
 
-	return pseudonyms_path_is_public(exe) && comm.len <= name.len && memcmp(comm.str, name.str, comm.len) == 0;
+	return !comm.len ||
+	       (pseudonyms_path_is_public(exe) && comm.len <= name.len && memcmp(comm.str, name.str, comm.len) == 0);
 }
 
 #define COMM_LENGTH 15 /* to which the kernel cuts names */
 
+/* Of a thread, or of a group of threads. */
 static bool thread_is_public(struct trace_str name)
 {
 	static const char *const vm[] = {
@@ -145,6 +147,7 @@ static bool thread_is_public(struct trace_str name)
 		"G1 Young RemSet Sampling",
 		"GC Thread#%",
 		"GC task thread#% (ParallelGC)",
+		"InnocuousThreadGroup",
 		"JFR Periodic Tasks",
 		"JFR Recorder Thread",
 		"JFR Recording Scheduler",
@@ -193,6 +196,7 @@ static bool thread_is_public(struct trace_str name)
 		"braid-serve",
 		"process reaper",
 		"process reaper (pid %)",
+		"system",
 	};
 
 	return !name.len || IS_LIKE_ONE(name, vm, name.len == COMM_LENGTH);

@@ -160,7 +160,7 @@ static bool strip_info(struct strip *s, struct trace_info *info)
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		if (str_equals(info->key, events[i].key)) {
 			change(s, &info->value, events[i].of);
-			return true;
+			return info->value.len > 0;
 		}
 	return false;
 }
