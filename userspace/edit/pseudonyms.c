@@ -347,8 +347,12 @@ static struct trace_str types(struct pseudonyms *p, struct trace_str s)
 /* "com.acme.Order", "com.acme.Order[][]", "[Lcom.acme.Order;": what is around the class stays. */
 static struct trace_str class_name(struct pseudonyms *p, struct trace_str s)
 {
+	/* what the recorder says of classes without a row of their own */
+	static const char *const rows[] = {"[other classes]", "[classes loaded meanwhile]"};
 	uint32_t length = s.len;
 
+	if (IS_LIKE_ONE(s, rows, false))
+		return add(p, s.str, s.len);
 	if (s.len && s.str[0] == '[')
 		return types(p, s);
 	while (length > 1 && s.str[length - 1] == ']' && s.str[length - 2] == '[')

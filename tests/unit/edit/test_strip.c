@@ -222,6 +222,7 @@ START_TEST(names)
 	becomes(&p, PSEUDONYM_CLASS, "java.lang.String", "java.lang.String");
 	becomes(&p, PSEUDONYM_CLASS, "org.lib.Pool", "org.lib.Pool");
 	becomes(&p, PSEUDONYM_CLASS, "int[]", "int[]");
+	becomes(&p, PSEUDONYM_CLASS, "[other classes]", "[other classes]");
 	becomes(&p, PSEUDONYM_TYPES, "(Lcom/acme/Order;IJ[Ljava/lang/String;)Lcom/acme/Bill;",
 		"(LClass1;IJ[Ljava/lang/String;)LClass2;");
 	becomes(&p, PSEUDONYM_METHOD, "com.acme.Bill.pay", "Class2.method1");
