@@ -104,7 +104,7 @@ static int parse_memory(pid_t pid, const struct proc_maps *maps, char *buffer, s
 	return n < 0 ? -errno : hsperf_parse(buffer, (size_t)n, out);
 }
 
-/* A file of another user is not trusted. O_PATH first: opening a FIFO or a device can block or have effects. */
+/* A file of another user is not trusted. */
 static int parse_file(int dir, const struct proc_status *status, char *buffer, struct hsperf *out)
 {
 	char name[16];
@@ -114,21 +114,14 @@ static int parse_file(int dir, const struct proc_status *status, char *buffer, s
 	int fd, err = -ENOENT;
 
 	snprintf(name, sizeof(name), "%d", (int)status->ns_pid);
-	fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	fd = root_open_regular(dir, name, O_NOFOLLOW, &st);
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != status->uid)
-		goto out;
-	close(fd);
-	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != status->uid)
-		goto out;
-	while (length < HSPERF_BYTES_MAX && (n = read(fd, buffer + length, HSPERF_BYTES_MAX - length)) > 0)
-		length += (size_t)n;
-	err = n < 0 ? -errno : hsperf_parse(buffer, length, out);
-out:
+		return fd;
+	if (st.st_uid == status->uid) {
+		while (length < HSPERF_BYTES_MAX && (n = read(fd, buffer + length, HSPERF_BYTES_MAX - length)) > 0)
+			length += (size_t)n;
+		err = n < 0 ? -errno : hsperf_parse(buffer, length, out);
+	}
 	close(fd);
 	return err;
 }

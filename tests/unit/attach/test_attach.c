@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -164,6 +165,68 @@ START_TEST(perf_hostile)
 		}
 		free(copy);
 	}
+}
+END_TEST
+
+/*
+ * Reads the file in a child. The process's user exchanges it for a FIFO at the child's stop number `at`, and each
+ * system call has two. Nobody opens the FIFO: then it would take a writer. Returns the number of stops.
+ */
+static int read_exchanged(const struct proc_status *status, const char *file, const char *fifo, int fifo_fd, int at)
+{
+	struct proc_maps maps = {0};
+	struct hsperf perf;
+	char place[32];
+	int state, stops = 0;
+	pid_t parent = getpid(), child = fork();
+
+	if (child == 0) {
+		alarm(60); /* even if the test hangs */
+		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) || raise(SIGSTOP))
+			_exit(1);
+		(void)hsperf_read(parent, status, &maps, &perf);
+		_exit(0);
+	}
+	snprintf(place, sizeof(place), "/proc/self/fd/%d", fifo_fd);
+	while (waitpid(child, &state, 0) == child && WIFSTOPPED(state)) {
+		if (++stops == at)
+			ck_assert_int_eq(renameat2(AT_FDCWD, file, AT_FDCWD, fifo, RENAME_EXCHANGE), 0);
+		ck_assert_int_lt(open(place, O_WRONLY | O_NONBLOCK | O_CLOEXEC), 0);
+		ck_assert_int_eq(errno, ENXIO);
+		ck_assert_int_eq(ptrace(PTRACE_SYSCALL, child, NULL, NULL), 0);
+	}
+	ck_assert(WIFEXITED(state) && WEXITSTATUS(state) == 0);
+	if (stops >= at)
+		ck_assert_int_eq(renameat2(AT_FDCWD, file, AT_FDCWD, fifo, RENAME_EXCHANGE), 0);
+	return stops;
+}
+
+START_TEST(perf_file_exchanged)
+{
+	char dir[] = "/tmp/hsperfdata_braid-XXXXXX", file[64], fifo[64];
+	struct proc_status status = {.ns_pid = 2000000000, .uid = geteuid()};
+	struct proc_maps maps = {0};
+	unsigned char data[1024];
+	struct hsperf perf;
+	size_t size = perf_make(data);
+	int fd;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(file, sizeof(file), "%s/%d", dir, (int)status.ns_pid);
+	snprintf(fifo, sizeof(fifo), "%s/fifo", dir);
+	fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	ck_assert_int_eq(write(fd, data, size), (ssize_t)size);
+	close(fd);
+	ck_assert_int_eq(hsperf_read(getpid(), &status, &maps, &perf), 0);
+	ck_assert_str_eq(perf.version, "17.0.21");
+	ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+	fd = open(fifo, O_PATH | O_CLOEXEC);
+	for (int at = 1; read_exchanged(&status, file, fifo, fd, at) >= at; at++)
+		;
+	close(fd);
+	unlink(file);
+	unlink(fifo);
+	ck_assert_int_eq(rmdir(dir), 0);
 }
 END_TEST
 
@@ -555,6 +618,7 @@ Suite *test_attach(void)
 	tcase_add_test(t, answer_with_threads);
 	tcase_add_test(t, answer_long);
 	suite_add_tcase(s, t);
+	tcase_add_test(d, perf_file_exchanged);
 	tcase_add_test(d, drop_own);
 	tcase_add_test(d, drop_of_another_user);
 	tcase_add_test(d, no_jvm);
