@@ -231,6 +231,7 @@ void agents_drain(struct agents *a)
 		listener_give_up(d, CONNECT_NS);
 		listener_mention_silence(d, LISTENER_SILENCE_NS);
 	}
+	listeners_reap(&a->listeners);
 
 	LL_FOREACH (a->links, l) {
 		link_tick(l);
@@ -488,6 +489,7 @@ void agents_free(struct agents *a)
 		listener_close(d);
 		free(d);
 	}
+	listeners_end(&a->listeners);
 	refusals_free(&a->refusals);
 	free(a);
 }

@@ -7,14 +7,18 @@
 #include "util/log.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <utlist.h>
 
 #define STARTING_NS 60000000000ULL /* within this time a JVM may still load an agent from its options */
+#define LEAVE_NS 1000000000ULL	   /* for a child to end by itself, and once more after it was killed */
 
 /* The agent has connected by one listener: other attempts and refusals for its process are obsolete. */
 static void arrived(struct listeners *a, const struct process *process, const struct listener *by)
@@ -102,18 +106,57 @@ static void listener_on_connect(struct source *src)
 		listener_stop(d);
 }
 
-static void reap(struct listener *d)
+/* Lets the child end, which takes part of the pool until then. */
+static void child_leave(struct listener *d)
 {
+	struct leaving leaving = {.child = d->child, .until_ns = now_ns() + LEAVE_NS, .share = d->share};
+
 	if (d->result.fd < 0)
 		return;
 	source_unwatch(d->owner->env->sources, &d->result);
-	attach_end(d->result.fd, d->child);
+	if (VEC_PUSH(&d->owner->leaving, leaving)) {
+		attach_end(d->result.fd, d->child);
+	} else {
+		close(d->result.fd);
+		if (leaving.share)
+			share_add(leaving.share, POOL_ATTACHES, 1);
+	}
 	d->result.fd = -1;
+}
+
+void listeners_reap(struct listeners *a)
+{
+	uint64_t now = now_ns();
+	size_t kept = 0;
+
+	for (size_t i = 0; i < a->leaving.count; i++) {
+		struct leaving *l = &a->leaving.at[i];
+
+		if (waitpid(l->child, NULL, WNOHANG) == 0) {
+			if (now > l->until_ns)
+				kill(l->child, SIGKILL);
+			a->leaving.at[kept++] = *l;
+		} else if (l->share) {
+			share_add(l->share, POOL_ATTACHES, -1);
+		}
+	}
+	a->leaving.count = kept;
+}
+
+void listeners_end(struct listeners *a)
+{
+	uint64_t until = now_ns() + 2 * LEAVE_NS;
+
+	while (listeners_reap(a), a->leaving.count && now_ns() < until)
+		poll(NULL, 0, 1);
+	free(a->leaving.at);
+	a->leaving.at = NULL;
+	a->leaving.count = a->leaving.room = 0;
 }
 
 void listener_close(struct listener *d)
 {
-	reap(d);
+	child_leave(d);
 	listener_stop(d);
 }
 
@@ -198,7 +241,7 @@ static void on_result(struct source *src)
 		return;
 	}
 	d->waits = false;
-	reap(d);
+	child_leave(d);
 	if ((!r.error && has_connected(d)) || (r.error == -EAGAIN && retry_later(d)))
 		return;
 	if (d->staging.loaded[0]) { /* that copy is busy, or this C library does not find it by its name */

@@ -11,10 +11,18 @@
 #include "refusals.h"
 
 #include "attach/attach.h"
+#include "util/vec.h"
 
 #define LISTENER_SILENCE_NS 3000000000ULL /* longer than the child needs to report a delay */
 
 struct listener;
+
+/* A child whose listener needs it no longer. It has the user id of its JVM, whose processes can stop it. */
+struct leaving {
+	pid_t child;
+	uint64_t until_ns;   /* then it is killed */
+	struct share *share; /* as a listener's */
+};
 
 /* All listeners of a recording, and their owner's callback. */
 struct listeners {
@@ -27,6 +35,7 @@ struct listeners {
 	int (*accept)(void *ctx, struct process *process, int fd, bool attached);
 	void *ctx;
 	struct listener *list;
+	VEC(struct leaving) leaving;
 };
 
 struct listener {
@@ -54,8 +63,13 @@ int listener_open(struct listeners *a, pid_t pid, struct listener **out, char *w
 /* Tries the next copy of the agent that is already in the JVM. When none is left, the JVM loads a new one. */
 int listener_try(struct listener *d, char *why);
 
-/* Stops accepting, ends the child and removes the staged files. */
+/* Stops accepting, lets the child end and removes the staged files. */
 void listener_close(struct listener *d);
+
+/* Reaps the children that have ended, and kills those that have not ended in time. To be called at each tick. */
+void listeners_reap(struct listeners *a);
+/* Waits for those of all closed listeners, as long as for one. */
+void listeners_end(struct listeners *a);
 
 /* Gives up an agent that was loaded but has not connected within `limit_ns`. */
 void listener_give_up(struct listener *d, uint64_t limit_ns);

@@ -77,7 +77,8 @@ void staging_leave(struct staging *d);
  * caller. The child ends with the thread that called this.
  *
  * When `*result_fd` is readable, the caller takes the result with attach_result_read(). An earlier one with the error
- * -EINPROGRESS gives the reason of a delay. The caller then calls attach_end().
+ * -EINPROGRESS gives the reason of a delay. The caller then calls attach_end(), or closes it and
+ * reaps the child when that has ended.
  */
 struct attach_result {
 	int error;		  /* 0 or a negative errno */

@@ -9,9 +9,12 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -91,6 +94,7 @@ static void teardown(void)
 		listener_close(d);
 		free(d);
 	}
+	listeners_end(&listeners);
 	refusals_free(&refusals);
 	processes_free(jvms.processes);
 	threads_free(jvms.threads);
@@ -108,6 +112,31 @@ static struct listener *listen_for(pid_t pid)
 
 	ck_assert_msg(listener_open(&listeners, pid, &d, why) == 0, "%s", why);
 	return d;
+}
+
+static void never(struct source *src)
+{
+	ck_abort_msg("a result from %d", src->fd);
+}
+
+/* Gives it a child as the attaching one, which a process of its JVM's user has stopped. */
+static pid_t add_stopped_child(struct listener *d)
+{
+	int fds[2], status;
+
+	ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+	d->child = fork();
+	if (d->child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	close(fds[1]);
+	ck_assert_int_eq(waitpid(d->child, &status, WUNTRACED), d->child);
+	ck_assert(WIFSTOPPED(status));
+	d->result = (struct source){.fd = fds[0], .ready = never, .ctx = d};
+	ck_assert_int_eq(source_watch(&sources, &d->result), 0);
+	return d->child;
 }
 
 static int dial(const struct listener *d)
@@ -290,6 +319,35 @@ START_TEST(a_descriptor_that_is_used_again)
 }
 END_TEST
 
+/* Nobody waits for children that do not end. After a while they are killed, and none is left. */
+START_TEST(children_that_are_stopped)
+{
+	pid_t children[5];
+
+	self->account.share = pools_share(&pools, STRANGER);
+	for (size_t i = 0; i < 5; i++) {
+		struct listener *d = listen_for(getpid());
+
+		children[i] = add_stopped_child(d);
+		listener_close(d);
+		ck_assert_uint_eq(listeners.leaving.count, i + 1);
+		ck_assert_uint_eq(pools.strangers.used[POOL_ATTACHES], i + 1);
+		listeners.leaving.at[i].until_ns += 3600000000000;
+	}
+	listeners_reap(&listeners);
+	ck_assert_uint_eq(listeners.leaving.count, 5);
+	for (size_t i = 0; i < 5; i++)
+		listeners.leaving.at[i].until_ns = 0;
+	while (listeners_reap(&listeners), listeners.leaving.count)
+		poll(NULL, 0, 1);
+	for (size_t i = 0; i < 5; i++) {
+		ck_assert_int_eq(waitpid(children[i], NULL, WNOHANG), -1);
+		ck_assert_int_eq(errno, ECHILD);
+	}
+	ck_assert_uint_eq(pools.strangers.used[POOL_ATTACHES], 0);
+}
+END_TEST
+
 Suite *test_listener(void)
 {
 	Suite *s = suite_create("listener");
@@ -304,6 +362,7 @@ Suite *test_listener(void)
 	tcase_add_test(t, a_pid_that_is_used_again);
 	tcase_add_test(t, connections_without_end);
 	tcase_add_test(t, a_descriptor_that_is_used_again);
+	tcase_add_test(t, children_that_are_stopped);
 	suite_add_tcase(s, t);
 	return s;
 }
