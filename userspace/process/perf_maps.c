@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf_maps.h"
 
+#include "module_budget.h"
 #include "proc/jvm_proc.h"
 #include "sink/records.h"
 #include "symbol/perf_map.h"
+#include "util/clock.h"
 #include "util/root_file.h"
+#include "util/stint.h"
 #include "util/vec.h"
 
 #include <errno.h>
@@ -17,6 +20,8 @@
 #include <uthash.h>
 
 #define RETRY_NS 100000000ULL /* time until a file is looked for again */
+#define WORK_NS 100000000ULL  /* CPU time for one file: the event loop waits meanwhile */
+#define END_NS 5000000000ULL  /* time for all files at the end of the recording */
 
 struct unnamed {
 	struct trace_frame frame;
@@ -38,6 +43,8 @@ struct perf_maps {
 	struct sink *sink;
 	struct modules *modules;
 	struct program *programs;
+	uint64_t since_ns; /* the recording's start */
+	uint64_t until_ns; /* when no further file is read; 0: not known yet */
 };
 
 int perf_maps_new(struct perf_maps **out, struct sink *sink, struct modules *modules)
@@ -47,6 +54,7 @@ int perf_maps_new(struct perf_maps **out, struct sink *sink, struct modules *mod
 		return -ENOMEM;
 	(*out)->sink = sink;
 	(*out)->modules = modules;
+	(*out)->since_ns = now_ns();
 	return 0;
 }
 
@@ -197,6 +205,34 @@ static void write_names(struct perf_maps *p, struct program *g, const struct per
 	}
 }
 
+/* The time is that of its user for files. After -ETIME some queries are answered, or none. */
+static int map_read(struct perf_maps *p, struct program *g, struct perf_map_query *queries, bool *cut)
+{
+	struct share *share = module_share(g->process->account.share);
+	uint64_t before = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	int err;
+
+	if (!module_may_work(share, p->since_ns) || (p->until_ns && now_ns() > p->until_ns))
+		return -ETIME;
+	stint_begin(WORK_NS, NULL);
+	err = perf_map_find(g->fd, queries, g->frames.count, cut);
+	stint_end();
+	module_spent(share, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - before);
+	return err;
+}
+
+static void report_late(struct perf_maps *p, struct program *g, const struct perf_map_query *queries)
+{
+	uint64_t unnamed = 0;
+
+	for (size_t i = 0; i < g->frames.count; i++)
+		unnamed += !queries[i].name;
+	sink_loss(p->sink, g->process->id, "collector", "perf_map", unnamed);
+	account_notice(&g->process->account, p->sink, BRAID_NOTICE_WARNING,
+		       "reading the perf map of process %d takes too long: code that it generates has no names",
+		       (int)g->process->pid);
+}
+
 static void name_program(struct perf_maps *p, struct program *g)
 {
 	struct perf_map_query *queries;
@@ -212,12 +248,14 @@ static void name_program(struct perf_maps *p, struct program *g)
 	VEC_SORT(&g->frames, by_address);
 	for (size_t i = 0; i < g->frames.count; i++)
 		queries[i].address = address_of(&g->frames.at[i].frame);
-	err = perf_map_find(g->fd, queries, g->frames.count, &cut);
-	if (err)
+	err = map_read(p, g, queries, &cut);
+	if (err == -ETIME)
+		report_late(p, g, queries);
+	else if (err)
 		account_notice(&g->process->account, p->sink, BRAID_NOTICE_WARNING,
 			       "the perf map of process %d cannot be read completely: %s", (int)g->process->pid,
 			       strerror(-err));
-	if (cut)
+	else if (cut)
 		account_notice(
 			&g->process->account, p->sink, BRAID_NOTICE_WARNING,
 			"the perf map of process %d is too large: only its last %llu MiB were read, and older code "
@@ -244,6 +282,7 @@ void perf_maps_name(struct perf_maps *p)
 {
 	struct program *g, *next;
 
+	p->until_ns = now_ns() + END_NS;
 	HASH_ITER (hh, p->programs, g, next) {
 		name_program(p, g);
 	}

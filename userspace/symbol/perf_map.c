@@ -5,6 +5,7 @@
  */
 #include "perf_map.h"
 #include "util/search.h"
+#include "util/stint.h"
 #include "util/utf8.h"
 
 #include <errno.h>
@@ -120,6 +121,8 @@ static ssize_t take_lines(struct search *s, const char *text, size_t length)
 	while (!err && (newline = memrchr(text, '\n', length))) {
 		size_t begin = (size_t)(newline - text) + 1;
 
+		if (stint_over())
+			return -ETIME;
 		err = s->ended ? take_line(s, text + begin, length - begin) : 0;
 		s->ended = true;
 		length = begin - 1;
@@ -131,9 +134,11 @@ static int read_back(struct search *s, int fd, uint64_t from, uint64_t to, char 
 {
 	ssize_t carried = 0;
 
-	while (to > from) {
+	while (to > from && unanswered(s, 0) < s->count) {
 		size_t n = to - from < CHUNK ? (size_t)(to - from) : CHUNK;
 
+		if (stint_over()) /* there may be no line */
+			return -ETIME;
 		to -= n;
 		memmove(buffer + n, buffer, (size_t)carried);
 		if (pread(fd, buffer, n, (off_t)to) != (ssize_t)n)
@@ -144,7 +149,7 @@ static int read_back(struct search *s, int fd, uint64_t from, uint64_t to, char 
 		if ((size_t)carried > LINE_MAX_BYTES)
 			carried = LINE_MAX_BYTES;
 	}
-	return from || !s->ended ? 0 : take_line(s, buffer, (size_t)carried); /* a line without its start is ignored */
+	return to || !s->ended ? 0 : take_line(s, buffer, (size_t)carried); /* a line without its start is ignored */
 }
 
 int perf_map_find(int fd, struct perf_map_query *queries, size_t count, bool *cut)
@@ -160,10 +165,10 @@ int perf_map_find(int fd, struct perf_map_query *queries, size_t count, bool *cu
 	if (s.next && buffer)
 		err = fstat(fd, &st) ? -errno : 0;
 	if (!err) {
-		uint64_t size = (uint64_t)st.st_size;
+		uint64_t size = (uint64_t)st.st_size, from = size > PERF_MAP_BYTES_MAX ? size - PERF_MAP_BYTES_MAX : 0;
 
-		*cut = size > PERF_MAP_BYTES_MAX;
-		err = read_back(&s, fd, *cut ? size - PERF_MAP_BYTES_MAX : 0, size, buffer);
+		err = read_back(&s, fd, from, size, buffer);
+		*cut = from && unanswered(&s, 0) < count;
 	}
 	free(buffer);
 	free(s.next);

@@ -22,7 +22,11 @@ struct perf_map_query {
 	char *name;    /* malloc'ed, printable */
 };
 
-/* Answers queries, which are sorted by address. *cut: only the end of the file was read. 0 or a negative errno. */
+/*
+ * Answers queries, which are sorted by address, as long as there are any. *cut: some are not answered, and only the
+ * end of the file was read. 0 or a negative errno: after -ETIME, at the end of a stint (util/stint.h), some are
+ * answered.
+ */
 int perf_map_find(int fd, struct perf_map_query *queries, size_t count, bool *cut);
 
 #endif

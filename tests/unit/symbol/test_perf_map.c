@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of perf maps: which line names an address, and what a broken or huge file costs. */
 #include "symbol/perf_map.h"
+#include "util/stint.h"
 
 #include <check.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,8 +102,8 @@ END_TEST
 START_TEST(huge_file)
 {
 	static const char end[] = "\n1000 1000 all\n1000 1000 all\n1000 1000 all of it\n";
-	struct perf_map_query q[0x1000] = {0};
-	bool cut = false;
+	struct perf_map_query q[0x1001] = {0};
+	bool cut = true;
 	int fd = file_of("", 0);
 
 	ck_assert_int_eq(pwrite(fd, "1000 1000 cut off\n", 18, 0), 18);
@@ -109,12 +111,46 @@ START_TEST(huge_file)
 	for (uint64_t i = 0; i < 0x1000; i++)
 		q[i].address = 0x1000 + i;
 	ck_assert_int_eq(perf_map_find(fd, q, 0x1000, &cut), 0);
-	ck_assert(cut);
+	ck_assert(!cut); /* nothing is missing */
 	for (size_t i = 0; i < 0x1000; i++) {
 		ck_assert_str_eq(q[i].name, "all of it");
 		free(q[i].name);
 	}
+	q[0] = (struct perf_map_query){.address = 0x2000};
+	ck_assert_int_eq(perf_map_find(fd, q, 1, &cut), 0);
+	ck_assert(cut);
+	ck_assert_ptr_null(q[0].name);
 	close(fd);
+}
+END_TEST
+
+/* Reading ends with its time, and when all queries are answered. */
+START_TEST(limited)
+{
+	struct perf_map_query q[2] = {{.address = 0x1000}, {.address = 0x100000 + 19999 * 16}};
+	size_t size;
+	bool cut;
+	char *text;
+	FILE *f = open_memstream(&text, &size);
+	int fd;
+
+	for (int i = 0; i < 20000; i++)
+		fprintf(f, "%x 10 name %0128d\n", 0x100000 + i * 16, i);
+	fclose(f);
+	fd = file_of(text, size);
+	stint_begin(0, NULL);
+	ck_assert_int_eq(perf_map_find(fd, q, 2, &cut), -ETIME);
+	ck_assert_ptr_null(q[0].name);
+	ck_assert_ptr_nonnull(q[1].name); /* by the last line */
+	free(q[1].name);
+	stint_begin(0, NULL);
+	q[1].name = NULL;
+	ck_assert_int_eq(perf_map_find(fd, q + 1, 1, &cut), 0);
+	ck_assert_ptr_nonnull(q[1].name);
+	free(q[1].name);
+	stint_end();
+	close(fd);
+	free(text);
 }
 END_TEST
 
@@ -126,6 +162,7 @@ Suite *test_perf_map(void)
 	tcase_add_test(t, lines);
 	tcase_add_test(t, long_files);
 	tcase_add_test(t, huge_file);
+	tcase_add_test(t, limited);
 	suite_add_tcase(s, t);
 	return s;
 }
