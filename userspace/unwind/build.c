@@ -21,9 +21,11 @@
 #define STARTS_MAX (4UL << 20)
 #define NAME_BYTES_MAX 8192
 #define NAMES_BYTES_MAX (256UL << 20)
-#define GAP_MIN 16	      /* smaller gaps are alignment of the next function */
-#define CODE_MAX (16UL << 20) /* the largest piece without CFI that is decoded */
-#define ENTRY_BYTES 64	      /* the assumed size of an entry point without CFI */
+#define GAP_MIN 16	       /* smaller gaps are alignment of the next function */
+#define CODE_MAX (16UL << 20)  /* the largest piece without CFI that is decoded */
+#define CODES_MAX (64UL << 20) /* all sections in which there are any, which may be the same bytes of a small file */
+#define FDES_MAX (1U << 21)    /* in both sections */
+#define ENTRY_BYTES 64	       /* the assumed size of an entry point without CFI */
 
 typedef VEC(struct range) ranges;
 
@@ -139,16 +141,30 @@ static bool is_padding(const uint8_t *code, size_t size)
 	return true;
 }
 
-static int gap_add(ranges *gaps, struct image *image, uint32_t section, uint32_t start, uint32_t end)
+/* The bytes of a section of code, valid as long as the Elf. NULL: the file does not have them, or they are too many. */
+static const uint8_t *section_bytes(struct image *image, uint32_t section)
 {
 	const struct range *code = &image->sections[section];
+	size_t size = code->end - code->start;
+
+	if (image->section_bytes[section] || size > CODES_MAX - image->code_bytes)
+		return image->section_bytes[section];
+	image->section_bytes[section] = image_bytes(image, code->start, size);
+	if (image->section_bytes[section])
+		image->code_bytes += size;
+	return image->section_bytes[section];
+}
+
+static int gap_add(ranges *gaps, struct image *image, uint32_t section, uint32_t start, uint32_t end)
+{
+	const uint8_t *bytes;
 
 	if (end - start < GAP_MIN || end - start > CODE_MAX)
 		return 0;
-	if (!image->section_bytes[section])
-		image->section_bytes[section] = image_bytes(image, code->start, code->end - code->start);
-	if (!image->section_bytes[section] ||
-	    is_padding(image->section_bytes[section] + (start - code->start), end - start))
+	if (stint_over())
+		return -ETIME;
+	bytes = section_bytes(image, section);
+	if (!bytes || is_padding(bytes + (start - image->sections[section].start), end - start))
 		return 0;
 	return VEC_PUSH(gaps, (struct range){start, end, CODE, section});
 }
@@ -195,6 +211,8 @@ static int starts_add(struct image *image, Elf_Data *data, size_t strings)
 	for (size_t i = 0; i < count && image->starts.count < STARTS_MAX && !err; i++) {
 		GElf_Sym sym;
 
+		if (stint_over())
+			return -ETIME;
 		if (gelf_getsym(data, (int)i, &sym) && GELF_ST_TYPE(sym.st_info) == STT_FUNC &&
 		    sym.st_shndx != SHN_UNDEF && sym.st_value <= UINT32_MAX &&
 		    !(sym.st_name < names_size && is_part(names + sym.st_name, &left)))
@@ -269,9 +287,10 @@ static int frames_read(struct cfi_entries frames[2], const struct image *image)
 	int result = -ENODATA;
 
 	for (size_t i = 0; i < 2; i++) {
-		int err = sections[i]->data ? cfi_entries_read(&frames[i], sections[i]) : -ENODATA;
+		uint32_t room = FDES_MAX - (uint32_t)frames[0].fdes.count;
+		int err = sections[i]->data ? cfi_entries_read(&frames[i], sections[i], room) : -ENODATA;
 
-		if (err == -ENOMEM)
+		if (err == -ENOMEM || err == -ETIME)
 			return err;
 		if (result == -ENODATA || err == 0)
 			result = err;
@@ -293,7 +312,7 @@ static int build(struct unwind_table **out, Elf *elf, bool borrowed)
 	if (err)
 		goto out;
 	broken = frames_read(frames, image);
-	err = broken == -ENOMEM ? broken : 0;
+	err = broken == -ENOMEM || broken == -ETIME ? broken : 0;
 	if (!err)
 		err = ranges_fill_entries(&all, &frames[EH_FRAME], EH_FRAME);
 	if (!err)

@@ -99,11 +99,15 @@ struct cfi_entries {
 	struct cfi_section section;
 	VEC(struct cfi_cie) cies; /* sorted by offset */
 	VEC(struct cfi_fde) fdes; /* in file order */
+	uint32_t fdes_max;	  /* further ones are left out */
 	uint64_t budget;	  /* number of instructions that may still be interpreted */
 };
 
-/* Splits a section into CIEs and FDEs, up to the first invalid entry. -EBADMSG when there is no valid entry. */
-int cfi_entries_read(struct cfi_entries *out, const struct cfi_section *section);
+/*
+ * Splits a section into CIEs and FDEs, up to the first invalid entry, and at most `fdes_max` of these. -EBADMSG when
+ * there is no valid entry, -ETIME at the end of a stint (util/stint.h).
+ */
+int cfi_entries_read(struct cfi_entries *out, const struct cfi_section *section, uint32_t fdes_max);
 void cfi_entries_free(struct cfi_entries *e);
 
 /* Decodes a pointer, DW_EH_PE_*; sets b->bad when that fails. */

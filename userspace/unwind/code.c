@@ -16,6 +16,7 @@
 
 #define UNKNOWN (-1)
 #define HEIGHT_MAX (1 << 18)
+#define INSNS_MAX (6U << 20) /* in one piece: about 44 bytes each. 16 MiB of compiled code have four million */
 
 /* Functions that do not return are found iteratively, in at most this many passes. */
 #define PASSES_MAX 4
@@ -54,6 +55,7 @@ static bool is_call(enum code_kind kind)
 	return kind == CODE_CALL || kind == CODE_CALL_UNKNOWN;
 }
 
+/* -E2BIG: they are more than compilers make of so much code. */
 static int decode_all(struct code *c, const uint8_t *code, size_t size)
 {
 	for (size_t at = 0; at < size;) {
@@ -61,6 +63,8 @@ static int decode_all(struct code *c, const uint8_t *code, size_t size)
 
 		if (stint_over())
 			return -ETIME;
+		if (c->insns.count == INSNS_MAX)
+			return -E2BIG;
 		if (VEC_RESERVE(&c->insns, 1))
 			return -ENOMEM;
 		insn = &c->insns.at[c->insns.count++];
@@ -337,11 +341,15 @@ static size_t callees_keep(struct callee *list, size_t n)
 
 static int spread_noreturn(struct code *c)
 {
-	struct callee *list = malloc((c->insns.count + 1) * sizeof(*list));
+	struct callee *list;
 	size_t n = 0;
 
+	for (size_t i = 0; i < c->insns.count; i++)
+		n += c->insns.at[i].kind == CODE_CALL;
+	list = malloc((n + 1) * sizeof(*list));
 	if (!list)
 		return -ENOMEM;
+	n = 0;
 	for (size_t i = 0; i < c->insns.count; i++)
 		if (c->insns.at[i].kind == CODE_CALL)
 			list[n++] = (struct callee){target_of(&c->insns.at[i]), c->noreturn[i]};
@@ -437,5 +445,5 @@ int code_rows(cfi_rows *rows, uint32_t start, const uint8_t *code, size_t size, 
 	free(c.noreturn);
 	free(c.queued);
 	free(c.work);
-	return err;
+	return err == -E2BIG ? 0 : err;
 }

@@ -47,7 +47,7 @@ extern const int32_t machine_entry_height;
 
 /*
  * Adds rows for the code in [start, start + size), from its instructions. `starts`, sorted, are known starts of
- * functions.
+ * functions. Code of more instructions than compilers make gets none.
  */
 int code_rows(cfi_rows *rows, uint32_t start, const uint8_t *code, size_t size, const uint32_t *starts,
 	      size_t start_count);

@@ -3,6 +3,7 @@
 #include "cfi.h"
 
 #include "util/log.h"
+#include "util/stint.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -244,6 +245,8 @@ static int fde_add(struct cfi_entries *e, struct entry *entry, uint32_t *last_ci
 	/* Functions that the linker dropped remain in .debug_frame at addresses outside of the code. */
 	if (size == 0 || start > UINT32_MAX || size > UINT32_MAX - start || !s->is_code(s->arg, start, start + size))
 		return 0;
+	if (e->fdes.count == e->fdes_max)
+		return -EBADMSG;
 	return VEC_PUSH(&e->fdes, (struct cfi_fde){
 					  .start = (uint32_t)start,
 					  .end = (uint32_t)(start + size),
@@ -262,6 +265,8 @@ static int entries_pass(struct cfi_entries *e, bool cies, uint32_t *bad)
 	int err;
 
 	while ((err = entry_next(&e->section, &offset, &entry)) > 0) {
+		if (stint_over())
+			return -ETIME;
 		if (entry.cie != cies)
 			continue;
 		err = cies ? cie_add(e, &entry) : fde_add(e, &entry, &last_cie);
@@ -275,13 +280,14 @@ static int entries_pass(struct cfi_entries *e, bool cies, uint32_t *bad)
 	return 0;
 }
 
-int cfi_entries_read(struct cfi_entries *e, const struct cfi_section *section)
+int cfi_entries_read(struct cfi_entries *e, const struct cfi_section *section, uint32_t fdes_max)
 {
 	uint32_t bad = 0;
 	int err;
 
 	memset(e, 0, sizeof(*e));
 	e->section = *section;
+	e->fdes_max = fdes_max;
 	e->budget = INSTRUCTION_BUDGET;
 	err = entries_pass(e, true, &bad);
 	if (!err)

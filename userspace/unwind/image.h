@@ -41,8 +41,9 @@ struct image {
 	struct cfi_section debug_frame;
 	struct machine_plt plts[PLTS_MAX];
 	size_t plt_count;
-	struct range sections[SECTIONS_MAX]; /* of code, indexed by their own number */
-	const uint8_t *section_bytes[SECTIONS_MAX];
+	struct range sections[SECTIONS_MAX];	    /* of code, indexed by their own number */
+	const uint8_t *section_bytes[SECTIONS_MAX]; /* NULL: not read */
+	size_t code_bytes;			    /* in all that were read */
 	size_t section_count;
 	VEC(uint32_t) starts; /* starts of functions, from the symbol tables */
 	uint64_t text_base;

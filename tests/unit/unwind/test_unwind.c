@@ -332,24 +332,45 @@ START_TEST(encodings)
 
 		section.size =
 			frame_make(data, forms[i].encoding, &forms[i].value, forms[i].size, &range, forms[i].size);
-		ck_assert_int_eq(cfi_entries_read(&e, &section), 0);
+		ck_assert_int_eq(cfi_entries_read(&e, &section, 8), 0);
 		ck_assert_uint_eq(e.fdes.count, 1);
 		ck_assert_uint_eq(e.fdes.at[0].start, forms[i].start);
 		ck_assert_uint_eq(e.fdes.at[0].end, forms[i].start + 0x20);
 		cfi_entries_free(&e);
 		if (forms[i].encoding & DW_EH_PE_indirect) {
 			loadable = -ENODATA;
-			ck_assert_int_eq(cfi_entries_read(&e, &section), -EBADMSG);
+			ck_assert_int_eq(cfi_entries_read(&e, &section, 8), -EBADMSG);
 		}
 		for (size_t size = 20; size < section.size; size++) { /* truncated anywhere */
 			struct cfi_section cut = section;
 
 			cut.size = size;
-			if (cfi_entries_read(&e, &cut) == 0) {
+			if (cfi_entries_read(&e, &cut, 8) == 0) {
 				ck_assert_uint_eq(e.fdes.count, 0);
 				cfi_entries_free(&e);
 			}
 		}
+	}
+}
+END_TEST
+
+/* Functions beyond the limit are left out. */
+START_TEST(entries_limited)
+{
+	static const int64_t pointer = 0x1000, range = 0x20;
+	unsigned char data[256];
+	int loadable = 0;
+	struct cfi_section section = {
+		.data = data, .load = load_constant, .is_code = any_code, .arg = &loadable, .eh = true};
+	size_t first = frame_make(data, DW_EH_PE_absptr, &pointer, 8, &range, 8);
+
+	section.size = first + frame_make(data + first, DW_EH_PE_absptr, &pointer, 8, &range, 8);
+	for (uint32_t max = 0; max <= 3; max++) {
+		struct cfi_entries e;
+
+		ck_assert_int_eq(cfi_entries_read(&e, &section, max), max ? 0 : -EBADMSG);
+		ck_assert_uint_eq(e.fdes.count, max < 2 ? max : 2);
+		cfi_entries_free(&e);
 	}
 }
 END_TEST
@@ -367,7 +388,7 @@ START_TEST(encodings_unknown)
 		struct cfi_entries e;
 
 		section.size = frame_make(data, unknown[i], &pointer, 8, &range, 8);
-		ck_assert_int_eq(cfi_entries_read(&e, &section), -EBADMSG);
+		ck_assert_int_eq(cfi_entries_read(&e, &section, 8), -EBADMSG);
 		ck_assert_ptr_null(e.cies.at);
 	}
 }
@@ -409,6 +430,7 @@ Suite *test_unwind(void)
 	add(suite, "plt_without_cfi", plt_without_cfi);
 	add(suite, "compiled_realigned", compiled_realigned);
 	add(suite, "encodings", encodings);
+	add(suite, "entries_limited", entries_limited);
 	add(suite, "encodings_unknown", encodings_unknown);
 	add(suite, "overlapping", overlapping);
 	return suite;

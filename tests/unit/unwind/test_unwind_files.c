@@ -8,6 +8,8 @@
 #include <dirent.h>
 #include <elf.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 Suite *test_unwind_files(void);
 
@@ -313,6 +315,63 @@ START_TEST(given_up)
 }
 END_TEST
 
+#define CODE_BYTES (15UL << 20)
+#define SEGMENTS 64
+
+/* Many segments, all of them the same bytes of the file: instructions of one byte each. */
+static int same_code_again_and_again(void)
+{
+	Elf64_Ehdr eh = {.e_ident = ELFMAG,
+			 .e_type = ET_DYN,
+			 .e_machine = EM_X86_64,
+			 .e_version = EV_CURRENT,
+			 .e_phoff = sizeof(eh),
+			 .e_ehsize = sizeof(eh),
+			 .e_phentsize = sizeof(Elf64_Phdr),
+			 .e_phnum = SEGMENTS};
+	int fd = memfd_create("code", MFD_CLOEXEC);
+	char *file;
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(ftruncate(fd, CODE_BYTES + 4096), 0);
+	file = mmap(NULL, CODE_BYTES + 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ck_assert_ptr_ne(file, MAP_FAILED);
+	eh.e_ident[EI_CLASS] = ELFCLASS64;
+	eh.e_ident[EI_DATA] = ELFDATA2LSB;
+	eh.e_ident[EI_VERSION] = EV_CURRENT;
+	memset(file, 0x50, CODE_BYTES + 4096); /* push rax */
+	memcpy(file, &eh, sizeof(eh));
+	for (uint64_t i = 0; i < SEGMENTS; i++) {
+		Elf64_Phdr ph = {.p_type = PT_LOAD,
+				 .p_flags = PF_R | PF_X,
+				 .p_offset = 4096 - i, /* each has to be read */
+				 .p_vaddr = i << 24,
+				 .p_filesz = CODE_BYTES,
+				 .p_memsz = CODE_BYTES};
+
+		memcpy(file + sizeof(eh) + i * sizeof(ph), &ph, sizeof(ph));
+	}
+	munmap(file, CODE_BYTES + 4096);
+	return fd;
+}
+
+/* A small file cannot make the recorder use any memory that it likes. */
+START_TEST(memory_limited)
+{
+	struct unwind_table *t = NULL;
+	struct rusage before, after;
+	int fd = same_code_again_and_again();
+
+	ck_assert_int_eq(getrusage(RUSAGE_SELF, &before), 0);
+	ck_assert_int_eq(unwind_table_build(&t, fd), -ENODATA);
+	ck_assert_int_eq(getrusage(RUSAGE_SELF, &after), 0);
+#ifndef BRAID_SANITIZED /* what is freed stays in use there */
+	ck_assert_int_lt(after.ru_maxrss - before.ru_maxrss, 400 << 10);
+#endif
+	close(fd);
+}
+END_TEST
+
 Suite *test_unwind_files(void)
 {
 	Suite *suite = suite_create("unwind files");
@@ -320,6 +379,7 @@ Suite *test_unwind_files(void)
 	add(suite, "refused", refused);
 	add(suite, "damaged", damaged);
 	add(suite, "given_up", given_up);
+	add(suite, "memory_limited", memory_limited);
 	add(suite, "vdso", vdso);
 	add(suite, "cache_kept", cache_kept);
 	add(suite, "cache_damaged", cache_damaged);
