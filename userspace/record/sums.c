@@ -9,20 +9,27 @@
 
 #define SUMS_NS 1000000000ULL /* interval of reading them */
 #define NOTICES 8	      /* processes that are named */
+#define PROCESSES_MAX 1024U   /* that are added up for that; later ones are not named */
 
-static void note(struct sums *a, const struct process *process, const struct braid_sum *sum)
+void sums_note(struct sums *a, const struct process *process, const struct braid_sum *sum)
 {
 	struct sums_process fresh = {.process = process->id, .pid = (uint32_t)process->pid}, *p = NULL;
 
 	for (size_t i = 0; i < a->processes.count && !p; i++)
 		if (a->processes.at[i].process == process->id)
 			p = &a->processes.at[i];
-	if (!p && !VEC_PUSH(&a->processes, fresh))
+	if (!p && a->processes.count < PROCESSES_MAX && !VEC_PUSH(&a->processes, fresh))
 		p = &a->processes.at[a->processes.count - 1];
 	if (!p)
 		return;
 	p->count += sum->count;
 	p->ns += sum->ns + sum->ready_ns;
+}
+
+/* Every time off the CPU is added up, as the recording's options say: that is no news. */
+static bool is_asked(const struct sums *a)
+{
+	return kernel_side_offcpu_filter(a->session->kernel)->sums == BRAID_SUMS_ALWAYS;
 }
 
 /* The part of the intervals in which the thread could run has an event of its own, as for what is counted by class. */
@@ -50,8 +57,8 @@ static void emit(void *ctx, const struct braid_sum_key *key, const struct braid_
 	};
 
 	s->added_up += sum->count;
-	if (process)
-		note(a, process, sum);
+	if (process && !is_asked(a))
+		sums_note(a, process, sum);
 	if (process && many)
 		sink_loss(&s->sink, process->id, "bpf", "span", sum->count);
 	session_add_event(s, &e);
@@ -90,13 +97,12 @@ static int compare(const void *x, const void *y)
 
 void sums_finish(struct sums *a)
 {
-	bool asked = kernel_side_offcpu_filter(a->session->kernel)->sums == BRAID_SUMS_ALWAYS;
 	char time[QUANTITY_TEXT];
 
 	kernel_side_take_sums(a->session->kernel, emit, a);
 	kernel_side_each_thread(a->session->kernel, emit_current, a);
 	VEC_SORT(&a->processes, compare);
-	for (size_t i = 0; i < a->processes.count && i < NOTICES && !asked; i++)
+	for (size_t i = 0; i < a->processes.count && i < NOTICES; i++)
 		sink_notice(
 			&a->session->sink, a->processes.at[i].process, BRAID_NOTICE_INFO,
 			"%llu times off the CPU of process %u, %s, were added up by stack: it had more than %d in a "

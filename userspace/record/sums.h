@@ -27,6 +27,8 @@ struct sums {
 void sums_tick(struct sums *a, uint64_t now);
 /* Reads all the rest, when the kernel side has stopped and its events have been read, and says of which processes. */
 void sums_finish(struct sums *a);
+/* Counts a sum for its process, of which sums_finish() says how much was added up. */
+void sums_note(struct sums *a, const struct process *process, const struct braid_sum *sum);
 void sums_free(struct sums *a);
 
 #endif
