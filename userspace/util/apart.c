@@ -3,6 +3,7 @@
 #include "apart.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/types.h>
@@ -23,8 +24,13 @@ static _Thread_local pid_t parent; /* 0: not apart */
 static int entry(void *arg)
 {
 	const struct call *c = arg;
+	sigset_t set;
 
-	(void)setpgid(0, 0); /* who kills the group does not mean this one */
+	(void)setpgid(0, 0);		/* who kills the group does not mean this one */
+	(void)signal(SIGALRM, SIG_DFL); /* a recorder blocks it, and a command may have been started with it ignored */
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
 	alarm(LIMIT_S);
 	parent = c->parent;
 	c->fn(c->ctx);
