@@ -201,6 +201,7 @@ static bool ended_before(const struct process *pr, uint64_t time_ns)
 static struct process *new_image(struct processes *p, pid_t pid, const struct process *parent, uint64_t since_ns)
 {
 	struct process *pr = calloc(1, sizeof(*pr)), *old;
+	bool same;
 
 	if (!pr)
 		return NULL;
@@ -210,13 +211,15 @@ static struct process *new_image(struct processes *p, pid_t pid, const struct pr
 	pr->layout = ++p->last_layout;
 	charges_open(pr, p->sink, parent);
 	HASH_FIND_INT(p->by_pid, &pid, old);
-	pr->start_ticks = old && !old->ended_ns ? old->start_ticks : procfs_start_ticks(pid);
+	/* The same process, unless it was forked: then the end of the earlier one was not reported. */
+	same = old && !old->ended_ns && !parent;
+	pr->start_ticks = same ? old->start_ticks : procfs_start_ticks(pid);
 	if (old) {
 		HASH_DEL(p->by_pid, old);
-		if (!old->ended_ns) {
+		if (same)
 			account_inherit(&pr->account, &old->account);
+		if (!old->ended_ns)
 			end_image(p, old, since_ns);
-		}
 		pr->older = old;
 		old->newer = pr;
 		pr->shown = old->shown;
