@@ -264,6 +264,7 @@ static void on_process_forgotten(void *ctx, struct process *process)
 	dump_forget(s->dump, process);
 	probes_forget(s->jvms.probes, process);
 	perf_maps_forget(s->perf_maps, process);
+	stacks_forget(s->stacks, process);
 }
 
 static void on_process_freed(void *ctx, struct process *process)

@@ -24,7 +24,7 @@
 #define NODES_MAX ((3U << 17) - ONE_STACK)
 #define FRAMES_MAX ((3U << 15) - ONE_STACK)
 #define QUICK_SLOTS (1U << 14)
-#define NATIVE_MAX (1U << 17) /* frames that may get lines at the end */
+#define NATIVE_MAX (1U << 17) /* frames that may get lines at the end, and those that wait for their names */
 
 /* The node that a raw frame led to last. It is valid while the process's generation is the same. */
 struct quick {
@@ -38,7 +38,10 @@ struct native_frame {
 	struct trace_frame frame;
 	struct module *module;
 	uint64_t vaddr;
+	struct process *process; /* of one of `unnamed`, until it is forgotten; else NULL */
 };
+
+typedef VEC(struct native_frame) native_frames;
 
 struct stacks {
 	struct session *session;
@@ -52,9 +55,9 @@ struct stacks {
 	uint32_t last_node;
 	uint32_t last_frame;
 	/* Native frames that get source lines at the end. */
-	VEC(struct native_frame) native;
+	native_frames native;
 	size_t native_skipped;
-	VEC(struct native_frame) unnamed; /* those whose module's symbols are still being read */
+	native_frames unnamed; /* those whose module's symbols are still being read */
 };
 
 int stacks_new(struct stacks **out, struct session *s)
@@ -208,15 +211,23 @@ static uint64_t meaning(const struct trace_frame *f)
 	}
 }
 
+static bool keep_late(struct stacks *st, native_frames *list, struct account *a, const struct native_frame *n)
+{
+	if (list->count == NATIVE_MAX || !account_reserve(a, &st->session->sink, BUDGET_LATE_FRAMES, 1))
+		return false;
+	if (!VEC_PUSH(list, *n))
+		return true;
+	account_release(a, BUDGET_LATE_FRAMES, 1);
+	return false;
+}
+
 /* A frame beyond the limits gets no lines. */
 static void keep_native(struct stacks *st, struct process *process, uint64_t time_ns, const struct trace_frame *f)
 {
 	uint64_t vaddr;
 	const struct process_mapping *m = mapping_of(process, f, time_ns, &vaddr);
 
-	if (m && (st->native.count == NATIVE_MAX ||
-		  !account_reserve(&process->account, &st->session->sink, BUDGET_LATE_FRAMES, 1) ||
-		  VEC_PUSH(&st->native, (struct native_frame){.frame = *f, .module = m->module, .vaddr = vaddr})))
+	if (m && !keep_late(st, &st->native, &process->account, &(struct native_frame){*f, m->module, vaddr, NULL}))
 		st->native_skipped++;
 }
 
@@ -226,9 +237,13 @@ static void keep_unnamed(struct stacks *st, struct process *process, uint64_t ti
 	uint64_t vaddr;
 	const struct process_mapping *m = mapping_of(process, f, time_ns, &vaddr);
 
-	if (m && m->module->wants_symbols &&
-	    account_reserve(&process->account, &st->session->sink, BUDGET_LATE_FRAMES, 1))
-		(void)VEC_PUSH(&st->unnamed, (struct native_frame){.frame = *f, .module = m->module, .vaddr = vaddr});
+	if (!m || !m->module->wants_symbols)
+		return;
+	if (st->unnamed.count == NATIVE_MAX)
+		sink_loss(&st->session->sink, process->id, "collector", "frame_name", 1);
+	else
+		(void)keep_late(st, &st->unnamed, &process->account,
+				&(struct native_frame){*f, m->module, vaddr, process});
 }
 
 void stacks_name_read(struct stacks *st)
@@ -245,8 +260,20 @@ void stacks_name_read(struct stacks *st)
 		n->frame.symbol = symbol_of(st, n->module, n->vaddr, n->frame.exact);
 		if (n->frame.symbol)
 			sink_frame(&st->session->sink, &n->frame);
+		if (n->process)
+			account_release(&n->process->account, BUDGET_LATE_FRAMES, 1);
 	}
 	st->unnamed.count = kept;
+}
+
+/* Its frames still get their names. */
+void stacks_forget(struct stacks *st, const struct process *process)
+{
+	if (!process->account.used[BUDGET_LATE_FRAMES])
+		return;
+	for (size_t i = 0; i < st->unnamed.count; i++)
+		if (st->unnamed.at[i].process == process)
+			st->unnamed.at[i].process = NULL;
 }
 
 static int by_module(const void *a, const void *b)

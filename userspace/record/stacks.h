@@ -17,6 +17,8 @@ uint32_t stacks_node(struct stacks *st, struct process *process, const struct br
 
 /* Sends frames again whose files had to be read first. To be called at each tick. */
 void stacks_name_read(struct stacks *st);
+/* To be called when a process is forgotten. */
+void stacks_forget(struct stacks *st, const struct process *process);
 /*
  * Looks up what takes long for the native frames so far, for at most `limit_ns`: names from debuginfod servers, and
  * source lines.
