@@ -146,8 +146,10 @@ __noinline __u32 offcpu_follow(__u32 place, bool ready, __u64 now)
 		t = t ? thread_time_publish(t, place) : NULL;
 		place = thread_place(tid);
 	}
-	if (t && l->all)
+	if (t && l->all) {
+		thread_emit_before(t, now);
 		t->since_ns = t->on_ns = now;
+	}
 	return place;
 }
 
@@ -211,6 +213,8 @@ static __always_inline bool offcpu_ended(struct braid_thread_time *t, __u32 tid,
 	if (l->min_ns == NEVER) {
 		if (park)
 			pending_set(t, &t->now);
+		else if (t->since_ns)
+			interval_count(t, &t->now);
 	} else if (!t->now.selected && !park) {
 		interval_count(t, &t->now);
 	} else if (known) {

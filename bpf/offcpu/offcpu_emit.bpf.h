@@ -188,4 +188,52 @@ __noinline int offcpu_count_pending(struct braid_thread_time *t)
 	return 0;
 }
 
+/* ---- what was only counted ---- */
+
+/* An event of the thread without a stack; jvm_event_begin(). */
+static __always_inline struct braid_event_jvm_event *thread_event_begin(const struct braid_thread_time *t, __u32 tid,
+									__u32 kind, __u64 time_ns)
+{
+	const struct jvm_event_of of = {.tgid = t->pid, .tid = tid, .kind = kind, .time_ns = time_ns};
+	const struct braid_stack_ref none = {0};
+	struct braid_event_jvm_event *e = jvm_event_begin_of(&of, &none, sizeof(*e));
+
+	if (e)
+		e->source = BRAID_SOURCE_KERNEL;
+	return e;
+}
+
+/*
+ * One class of intervals that were only counted. `time_ns` is when the thread belonged to its program. A global
+ * function: the verifier checks it once, and not for each class.
+ */
+__noinline int thread_emit_counted(struct braid_thread_time *t, __u32 tid, __u32 class, __u64 time_ns)
+{
+	struct braid_event_jvm_event *e;
+
+	if (!t || class >= BRAID_OFFCPU_CLASSES || !(t->counted[class] | t->counted_ns[class]))
+		return 0;
+	e = thread_event_begin(t, tid, BRAID_JVM_COUNTED, time_ns);
+	if (!e)
+		return 0;
+	e->event.number = BRAID_JVM_OFFCPU;
+	e->event.flags = class << BRAID_OFFCPU_CLASS_SHIFT;
+	e->event.value = t->counted[class];
+	e->event.weight = t->counted_ns[class];
+	bpf_ringbuf_submit(e, events_wake());
+	return 0;
+}
+
+/* Reports what was counted of a thread until its life begins, at `since_ns`, so that it is not taken for a part of that. */
+__noinline int thread_emit_before(struct braid_thread_time *t, __u64 since_ns)
+{
+	if (!t)
+		return 0;
+	for (__u32 i = 0; i < BRAID_OFFCPU_CLASSES; i++) {
+		thread_emit_counted(t, t->tid, i, since_ns - 1);
+		t->counted[i] = t->counted_ns[i] = 0;
+	}
+	return 0;
+}
+
 #endif

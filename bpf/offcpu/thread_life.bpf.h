@@ -11,40 +11,6 @@
 
 /* ---- reports ---- */
 
-/* An event of the thread without a stack; jvm_event_begin(). */
-static __always_inline struct braid_event_jvm_event *thread_event_begin(const struct braid_thread_time *t, __u32 tid,
-									__u32 kind, __u64 time_ns)
-{
-	const struct jvm_event_of of = {.tgid = t->pid, .tid = tid, .kind = kind, .time_ns = time_ns};
-	const struct braid_stack_ref none = {0};
-	struct braid_event_jvm_event *e = jvm_event_begin_of(&of, &none, sizeof(*e));
-
-	if (e)
-		e->source = BRAID_SOURCE_KERNEL;
-	return e;
-}
-
-/*
- * One class of intervals that were only counted. `time_ns` is when the thread belonged to its program. A global
- * function: the verifier checks it once, and not for each class.
- */
-__noinline int thread_emit_counted(struct braid_thread_time *t, __u32 tid, __u32 class, __u64 time_ns)
-{
-	struct braid_event_jvm_event *e;
-
-	if (!t || class >= BRAID_OFFCPU_CLASSES || !(t->counted[class] | t->counted_ns[class]))
-		return 0;
-	e = thread_event_begin(t, tid, BRAID_JVM_COUNTED, time_ns);
-	if (!e)
-		return 0;
-	e->event.number = BRAID_JVM_OFFCPU;
-	e->event.flags = class << BRAID_OFFCPU_CLASS_SHIFT;
-	e->event.value = t->counted[class];
-	e->event.weight = t->counted_ns[class];
-	bpf_ringbuf_submit(e, events_wake());
-	return 0;
-}
-
 __noinline int thread_emit_time(struct braid_thread_time *t, __u32 tid, __u64 time_ns, __u64 now)
 {
 	struct braid_event_jvm_event *e;
@@ -231,16 +197,18 @@ static __always_inline void thread_time_found(struct braid_thread_time *t, struc
  */
 static __always_inline void thread_time_begin(struct braid_thread_time *t, struct task_struct *task, __u64 begin)
 {
-	__u64 start = *(volatile __u64 *)&t->now.start_ns;
+	__u64 start = *(volatile __u64 *)&t->now.start_ns, since = start ?: begin;
 
 	if (!start && !task_runs(task)) /* it waits for a CPU */
 		return;
 	if (!start)
 		__sync_val_compare_and_swap(&t->on_ns, 0, begin);
-	if (__sync_val_compare_and_swap(&t->since_ns, 0, start ?: begin))
+	if (__sync_val_compare_and_swap(&t->since_ns, 0, since))
 		__sync_val_compare_and_swap(&t->on_ns, begin, 0);
 	else if (start && *(volatile __u64 *)&t->now.start_ns != start)
 		__sync_val_compare_and_swap(&t->since_ns, start, 0);
+	else
+		thread_emit_before(t, since);
 }
 
 SEC("iter/task")

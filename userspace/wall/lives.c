@@ -52,11 +52,17 @@ static void count(const struct wall *w, struct wall_thread *t, const struct jvm_
 	t->sums.count += stacked && !t->vthread;
 }
 
-/* What is known in sum. */
-void wall_take_sums(const struct wall *w, struct wall_thread *t, const struct jvm_event_row *r)
+/* What was counted before the life began is not of it: the thread was followed for less until then. */
+void wall_take_counted(const struct wall *w, struct wall_thread *t, const struct jvm_event_row *r)
 {
-	if (r->kind == BRAID_JVM_COUNTED && r->number == BRAID_JVM_OFFCPU)
+	bool before = t->known && !event_is_sum(r) && r->time_ns < t->start_ns;
+
+	if (r->kind == BRAID_JVM_COUNTED && r->number == BRAID_JVM_OFFCPU && !before)
 		count(w, t, r);
+}
+
+void wall_take_life(struct wall_thread *t, const struct jvm_event_row *r)
+{
 	if (r->kind != BRAID_JVM_THREAD_TIME || !r->duration_ns)
 		return;
 	t->known = true;
@@ -65,13 +71,15 @@ void wall_take_sums(const struct wall *w, struct wall_thread *t, const struct jv
 	wall_extend_life(t, r->time_ns, event_end_ns(r));
 }
 
-/* What is known in place. Without a recorded life, it is as long as this. */
+/* What is known in sum, and in place. Without a recorded life, it is as long as the latter. */
 static void take_row(struct wall *w, struct wall_thread *t, const struct jvm_event_row *r)
 {
 	if (wall_is_off_cpu(r) && !t && !event_is_unmounted(r)) {
 		w->nobodys++;
 		w->nobodys_ns = add_saturating(w->nobodys_ns, r->duration_ns);
 	}
+	if (t)
+		wall_take_counted(w, t, r);
 	if (!t || (!wall_is_off_cpu(r) && !wall_is_note(r)))
 		return;
 	t->rows.count++;
@@ -87,7 +95,7 @@ static void take_all(struct wall *w)
 		uint32_t row = table_row_of(&a->threads, a->events.at[i].thread);
 
 		if (row != ROW_NONE)
-			wall_take_sums(w, &w->threads.at[row], &a->events.at[i]);
+			wall_take_life(&w->threads.at[row], &a->events.at[i]);
 	}
 	for (size_t i = 0; i < a->events.count; i++) {
 		uint32_t row = table_row_of(&a->threads, a->events.at[i].thread);

@@ -79,11 +79,12 @@ static bool life_of(const struct wall *w, size_t first, size_t count, struct wal
 		return false;
 	*t = (struct wall_thread){.thread = group, .vthread = id_at(w, first), .java = true, .rows = {first, count}};
 	for (size_t i = first; i < first + count; i++)
-		wall_take_sums(w, t, &events[w->vthread_rows[i]]);
+		wall_take_life(t, &events[w->vthread_rows[i]]);
 	for (size_t i = first; i < first + count; i++) {
 		const struct jvm_event_row *r = &events[w->vthread_rows[i]];
 
 		own = own || is_own(r);
+		wall_take_counted(w, t, r);
 		if (!t->known && event_is_unmounted(r))
 			wall_extend_life(t, r->time_ns, event_end_ns(r));
 	}

@@ -208,7 +208,8 @@ bool wall_is_note(const struct jvm_event_row *r);
 int wall_compare_rows(const void *x, const void *y, void *events);
 void wall_extend_life(struct wall_thread *t, uint64_t start_ns, uint64_t end_ns);
 /* Takes what a row says in sum. */
-void wall_take_sums(const struct wall *w, struct wall_thread *t, const struct jvm_event_row *r);
+void wall_take_life(struct wall_thread *t, const struct jvm_event_row *r);
+void wall_take_counted(const struct wall *w, struct wall_thread *t, const struct jvm_event_row *r);
 
 /* Fills w->threads, except for what is selected of them, w->leader, w->rows and w->sums. 0 or -ENOMEM. */
 int wall_lives(struct wall *w);

@@ -52,7 +52,7 @@ assert [t["name"] for t in known].count("napper") == 1, [t["name"] for t in know
 for t in known:
     parts = sum(t["states_s"].values())
     assert abs(parts - t["life_s"]) < 1e-6, t
-    if t["name"] in ("napper", "parker", "taker", "giver", "locker"):
+    if t["name"] in ("napper", "parker", "taker", "giver", "locker", "main", "Signal Dispatcher"):
         assert t["states_s"].get("unknown", 0) + t["excess_s"] <= t["life_s"] * 0.001 + 2e-5, t
 assert [t for t in known if t["name"].startswith("Signal Dispatch")], [t["name"] for t in known]
 main = next(t for t in known if t["name"] == "main")

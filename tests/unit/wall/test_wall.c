@@ -109,6 +109,30 @@ START_TEST(what_was_runnable_is_not_counted_twice)
 }
 END_TEST
 
+/* A thread that was followed for locks, until offcpu was enabled. */
+START_TEST(what_was_counted_before_a_life_is_not_of_it)
+{
+	const struct trace_rec recs[] = {
+		COUNTED(1, 500 * MS, CLASS(FUTEX)),
+		LIFE(1, 191, 391, 100),
+		OFF(1, 200, 270, PARKED, CLASS(FUTEX)),
+		JVM(AT(391), .kind = BRAID_JVM_COUNTED, .thread = 1, .value = 1, .weight = 30 * MS,
+		    .number = BRAID_JVM_OFFCPU, CLASS(PIPE)),
+	};
+	struct walled x = wall_of(recs, COUNT(recs), NULL);
+	const struct wall_thread *t = thread(&x, 1);
+
+	ck_assert_uint_eq(t->life_ns, 200 * MS);
+	ck_assert_uint_eq(t->ns[WALL_RUNNING], 100 * MS);
+	ck_assert_uint_eq(t->ns[WALL_PARKED], 70 * MS);
+	ck_assert_uint_eq(t->ns[WALL_PIPE], 30 * MS);
+	ck_assert_uint_eq(t->ns[WALL_FUTEX], 0);
+	ck_assert_uint_eq(t->excess_ns, 0);
+	check_sums(&x, true);
+	wall_end(&x);
+}
+END_TEST
+
 START_TEST(what_is_lost_is_not_known)
 {
 	const struct trace_rec recs[] = {LIFE(1, 0, 100, 30),
@@ -423,6 +447,7 @@ Suite *test_wall(void)
 
 	tcase_add_test(tc, parts_add_up);
 	tcase_add_test(tc, what_was_runnable_is_not_counted_twice);
+	tcase_add_test(tc, what_was_counted_before_a_life_is_not_of_it);
 	tcase_add_test(tc, what_is_lost_is_not_known);
 	tcase_add_test(tc, names_of_one_thread);
 	tcase_add_test(tc, who_stands_still_for_a_pause);
