@@ -93,8 +93,7 @@ struct text pool_text(const struct pool *p, uint32_t index)
 	return at ? (struct text){.at = (const char *)at + 2, .size = get_u2(at)} : TEXT("");
 }
 
-/* The name of a Class entry of the file; empty for all others. */
-static struct text class_name(const struct pool *p, uint32_t index)
+struct text pool_class_name(const struct pool *p, uint32_t index)
 {
 	const uint8_t *at = entry_of(p, index, TAG_CLASS);
 
@@ -191,7 +190,7 @@ static bool classes_index(struct pool *p)
 	p->classes = calloc(p->class_room, sizeof(*p->classes));
 	for (uint32_t i = 1; p->classes && i < p->own; i++)
 		if (entry_of(p, i, TAG_CLASS))
-			class_keep(p, class_place(p, class_name(p, i)), class_name(p, i), i);
+			class_keep(p, class_place(p, pool_class_name(p, i)), pool_class_name(p, i), i);
 	return p->classes;
 }
 

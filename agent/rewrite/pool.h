@@ -47,6 +47,8 @@ void pool_free(struct pool *p);
 
 /* A Utf8 entry of the file; empty for all others. */
 struct text pool_text(const struct pool *p, uint32_t index);
+/* The name of a Class entry of the file; empty for all others. */
+struct text pool_class_name(const struct pool *p, uint32_t index);
 
 /* Append an entry and return its index; 0: the pool is full. */
 uint32_t pool_add_text(struct pool *p, struct text text);

@@ -382,6 +382,18 @@ bool rewrite_pool_has(const uint8_t *bytes, size_t size, uint32_t count, bool (*
 	return has;
 }
 
+struct text rewrite_class_name(const void *file, size_t size)
+{
+	struct reader r = {.at = file, .end = (const uint8_t *)file + size, .bad = size > REWRITE_CLASS_MAX};
+	struct text name = TEXT("");
+	struct pool pool = {0};
+
+	if (read_u4(&r) == MAGIC && read_bytes(&r, 4) && pool_read(&pool, &r) && read_bytes(&r, 2))
+		name = pool_class_name(&pool, read_u2(&r));
+	pool_free(&pool);
+	return name;
+}
+
 bool rewrite_class(struct rewrite *w, const void *file, size_t size)
 {
 	struct reader r = {.at = file, .end = (const uint8_t *)file + size, .bad = size > REWRITE_CLASS_MAX};

@@ -79,7 +79,7 @@ struct rewrite {
 	struct writer out; /* the new class file, to be freed; nothing, unless a method was rewritten */
 	uint32_t methods;  /* rewritten */
 	uint32_t lacking;  /* of them, those without a value that was chosen */
-	uint32_t refused;  /* chosen, and not rewritten: too long for its jumps, or malformed */
+	uint32_t refused;  /* chosen, and not rewritten: too long for its jumps or to be compiled, or malformed */
 };
 
 /*
@@ -88,6 +88,9 @@ struct rewrite {
  */
 bool rewrite_pool_has(const uint8_t *bytes, size_t size, uint32_t count, bool (*is)(void *ctx, struct text text),
 		      void *ctx);
+
+/* The name of the file's class, which is in the file; empty: it is malformed, or out of memory. */
+struct text rewrite_class_name(const void *file, size_t size);
 
 /* False: the class file is malformed, of an unknown version, or out of memory; it stays as it is. */
 bool rewrite_class(struct rewrite *w, const void *file, size_t size);

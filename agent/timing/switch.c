@@ -51,14 +51,18 @@ static bool is_concerned(jclass class)
 	jboolean may = JNI_FALSE;
 	char *signature;
 	struct text name;
-	bool concerned;
+	bool concerned, rewritten;
 
 	if ((*agent.jvmti)->GetClassSignature(agent.jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE)
 		return false;
 	name = class_of(signature);
 	timed_patterns(&config);
-	concerned = name.size && (patterns_match_class(&config, name) || timed_class(name) == CLASS_REWRITTEN ||
-				  may_be_annotated(&config, class, name));
+	/* One of this name may be rewritten, and another one of it be refused. */
+	rewritten = timed_class(name) != CLASS_PLAIN;
+	if (rewritten)
+		timed_class_listed(name);
+	concerned = name.size &&
+		    (patterns_match_class(&config, name) || rewritten || may_be_annotated(&config, class, name));
 	agent_release(signature);
 	return concerned && (*agent.jvmti)->IsModifiableClass(agent.jvmti, class, &may) == JVMTI_ERROR_NONE && may;
 }
@@ -86,12 +90,20 @@ void switch_begin(JNIEnv *jni)
 	work.count = used;
 }
 
+static bool change(jint count, const jclass *classes, void (*tried)(bool done))
+{
+	bool done = (*agent.jvmti)->RetransformClasses(agent.jvmti, count, classes) == JVMTI_ERROR_NONE;
+
+	tried(done);
+	return done;
+}
+
 /* A class that the JVM refuses when it is rewritten stays as it is from then on. */
-static void change_one(jclass class)
+static void change_one(jclass class, void (*tried)(bool done))
 {
 	char *signature;
 
-	if ((*agent.jvmti)->RetransformClasses(agent.jvmti, 1, &class) == JVMTI_ERROR_NONE)
+	if (change(1, &class, tried))
 		return;
 	work.refused++;
 	if ((*agent.jvmti)->GetClassSignature(agent.jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE)
@@ -100,7 +112,7 @@ static void change_one(jclass class)
 	agent_release(signature);
 }
 
-bool switch_step(JNIEnv *jni, uint32_t *refused)
+bool switch_step(JNIEnv *jni, uint32_t *refused, void (*tried)(bool done))
 {
 	jint size = work.count - work.next < BATCH ? work.count - work.next : BATCH;
 	jclass *batch;
@@ -110,9 +122,9 @@ bool switch_step(JNIEnv *jni, uint32_t *refused)
 		return false;
 	batch = work.classes + work.next;
 	/* If one of them cannot be changed, none of them is. */
-	if ((*agent.jvmti)->RetransformClasses(agent.jvmti, size, batch) != JVMTI_ERROR_NONE)
+	if (!change(size, batch, tried))
 		for (jint i = 0; i < size; i++)
-			change_one(batch[i]);
+			change_one(batch[i], tried);
 	for (jint i = 0; i < size; i++)
 		(*jni)->DeleteLocalRef(jni, batch[i]);
 	work.next += size;

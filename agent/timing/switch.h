@@ -13,8 +13,11 @@
 
 /* Begins with all loaded classes that match or are rewritten. */
 void switch_begin(JNIEnv *jni);
-/* Does the next batch. False: there was none. `refused`: classes that the JVM refuses to change, so far. */
-bool switch_step(JNIEnv *jni, uint32_t *refused);
+/*
+ * Does the next batch. False: there was none. `refused`: classes that the JVM refuses to change, so far. `tried` hears of
+ * each try after which the JVM has changed all the classes that the calling thread has rewritten meanwhile, or none.
+ */
+bool switch_step(JNIEnv *jni, uint32_t *refused, void (*tried)(bool done));
 /* Forgets what is left. */
 void switch_end(JNIEnv *jni);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "timed.h"
 
+#include "core/publish.h"
 #include "core/slots.h"
 #include "events/named_event.h"
 #include "patterns.h"
@@ -26,6 +27,8 @@ struct id_entry {
 struct class_entry {
 	uint64_t key;
 	uint64_t state;
+	uint64_t since_ns;
+	uint64_t listed;
 };
 
 static struct {
@@ -225,10 +228,35 @@ bool timed_class_set(struct text class, enum class_state state)
 	if (known) {
 		e = slots_find(&timed.classes, &key);
 		timed.classes.used += !e->key;
-		*e = (struct class_entry){.key = key, .state = state};
+		*e = (struct class_entry){.key = key, .state = state, .since_ns = clock_ns()};
 	}
 	pthread_mutex_unlock(&timed.mutex);
 	return known;
+}
+
+void timed_class_listed(struct text class)
+{
+	uint64_t key = hash(HASH_BEGIN, class);
+	struct class_entry *e;
+
+	pthread_mutex_lock(&timed.mutex);
+	e = slots_find(&timed.classes, &key);
+	if (e && e->key)
+		e->listed = true;
+	pthread_mutex_unlock(&timed.mutex);
+}
+
+uint32_t timed_classes_unlisted(uint64_t since_ns)
+{
+	const struct class_entry *entries;
+	uint32_t count = 0;
+
+	pthread_mutex_lock(&timed.mutex);
+	entries = (const void *)timed.classes.at;
+	for (size_t i = 0; i < timed.classes.room; i++)
+		count += entries[i].key && !entries[i].listed && entries[i].since_ns >= since_ns;
+	pthread_mutex_unlock(&timed.mutex);
+	return count;
 }
 
 void timed_classes_forget(void)

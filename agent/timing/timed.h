@@ -41,6 +41,10 @@ enum class_state { CLASS_PLAIN, CLASS_REWRITTEN, CLASS_REFUSED /* by the JVM, on
 enum class_state timed_class(struct text class);
 /* False: out of memory. A class that is not known as rewritten would not be put back. */
 bool timed_class_set(struct text class, enum class_state state);
+/* It is among the loaded ones. */
+void timed_class_listed(struct text class);
+/* The number of classes that were rewritten from `since_ns` on and are not listed: the JVM has not loaded them yet, or never will. */
+uint32_t timed_classes_unlisted(uint64_t since_ns);
 /* For the end: no class is rewritten, and those that were refused may be tried again. */
 void timed_classes_forget(void);
 

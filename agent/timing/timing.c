@@ -22,7 +22,10 @@
 #define METHOD BRAID_EVENT_TYPE(METHOD)
 #define NAME_BYTES 1024
 #define CLAIM_WAIT_NS 5000000000ULL
-#define LOADING_NS 200000000ULL /* longest time between a class's rewriting and its place among those that are loaded */
+#define HANDED_NS 200000000ULL /* nearly all classes are loaded so soon after they were rewritten */
+#define LOADING_NS                                                                                                     \
+	5000000000ULL /* longest time for which the end waits for the others, such as those whose loader has to find a superclass */
+#define LOOK_MS 250
 
 static _Atomic bool rewriting;		/* BraidMethods is there, and counts for this agent */
 static _Atomic bool pending;		/* loaded classes may have to change */
@@ -32,9 +35,38 @@ static bool changing;			/* they do; for the helper thread, as the next ones */
 static uint64_t began_ns;
 static uint64_t enabled_ns; /* methods are to be timed and are not yet; set before the helper thread starts, or on it */
 
+struct figures {
+	uint32_t classes, methods, lacking, refused;
+};
+
 static struct {
 	_Atomic uint32_t classes, methods, lacking, refused, too_many;
 } counts;
+static struct figures trial; /* what the helper thread has rewritten, before the JVM has taken it */
+
+static void figures_count(const struct figures *f)
+{
+	atomic_fetch_add(&counts.classes, f->classes);
+	atomic_fetch_add(&counts.methods, f->methods);
+	atomic_fetch_add(&counts.lacking, f->lacking);
+	atomic_fetch_add(&counts.refused, f->refused);
+}
+
+static void figures_try(const struct figures *f)
+{
+	trial.classes += f->classes;
+	trial.methods += f->methods;
+	trial.lacking += f->lacking;
+	trial.refused += f->refused;
+}
+
+/* What the JVM does not take is rewritten again. */
+static void on_tried(bool done)
+{
+	if (done)
+		figures_count(&trial);
+	trial = (struct figures){0};
+}
 
 /* ---- rewriting ---- */
 
@@ -63,27 +95,26 @@ static bool choose(void *ctx, const struct rewrite_method *m, struct rewrite_cho
 }
 
 /* Gives the JVM the new class file. The class is known as rewritten before, so the end cannot miss it. */
-static void hand_over(jvmtiEnv *env, const struct choice *c, const struct rewrite *w, jint *size, unsigned char **bytes)
+static bool hand_over(jvmtiEnv *env, const struct choice *c, const struct rewrite *w, jint *size, unsigned char **bytes)
 {
 	unsigned char *copy;
 
 	if (!timed_class_set(c->class, CLASS_REWRITTEN) ||
 	    (*env)->Allocate(env, (jlong)w->out.used, &copy) != JVMTI_ERROR_NONE)
-		return;
+		return false;
 	memcpy(copy, w->out.bytes, w->out.used);
 	*bytes = copy;
 	*size = (jint)w->out.used;
 	atomic_store(&handed_over_ns, clock_ns());
-	atomic_fetch_add(&counts.classes, 1);
-	atomic_fetch_add(&counts.methods, w->methods);
-	atomic_fetch_add(&counts.lacking, w->lacking);
+	return true;
 }
 
-static void class_change(jvmtiEnv *env, const char *name, jint size, const unsigned char *bytes, jint *new_size,
+static void class_change(jvmtiEnv *env, struct text name, jint size, const unsigned char *bytes, jint *new_size,
 			 unsigned char **new_bytes)
 {
-	struct choice c = {.class = {name, strlen(name)}};
+	struct choice c = {.class = name};
 	struct rewrite w = {.choose = choose, .ctx = &c};
+	struct figures f = {0};
 
 	timed_patterns(&c.config);
 	w.annotations = patterns_have_annotations(&c.config) && class_may_be_timed(c.class);
@@ -91,13 +122,30 @@ static void class_change(jvmtiEnv *env, const char *name, jint size, const unsig
 		return;
 	if (!rewrite_class(&w, bytes, (size_t)size))
 		w.refused = 1;
-	atomic_fetch_add(&counts.refused, w.refused);
-	if (w.out.used)
-		hand_over(env, &c, &w, new_size, new_bytes);
+	f.refused = w.refused;
+	if (w.out.used && hand_over(env, &c, &w, new_size, new_bytes)) {
+		f.classes = 1;
+		f.methods = w.methods;
+		f.lacking = w.lacking;
+	}
 	free(w.out.bytes);
+	if (helper_is_self())
+		figures_try(&f);
+	else
+		figures_count(&f);
 }
 
-/* A class without a name is none that a pattern can name. */
+/*
+ * The JVM knows no name if who defines the class has given none; the file has it. Before JDK 9, so do classes that the
+ * JVM makes for itself (Unsafe.defineAnonymousClass), which stay as they are.
+ */
+static struct text name_in(const char *name, const unsigned char *bytes, jint size)
+{
+	if (name)
+		return (struct text){name, strlen(name)};
+	return agent.jvmti_version < JVMTI_VERSION_9 ? TEXT("") : rewrite_class_name(bytes, (size_t)size);
+}
+
 static void JNICALL timing_on_class_file(jvmtiEnv *env, JNIEnv *jni, jclass redefined, jobject loader, const char *name,
 					 jobject domain, jint size, const unsigned char *bytes, jint *new_size,
 					 unsigned char **new_bytes)
@@ -105,12 +153,14 @@ static void JNICALL timing_on_class_file(jvmtiEnv *env, JNIEnv *jni, jclass rede
 	(void)jni;
 	(void)redefined;
 	(void)loader;
+	struct text class;
+
 	(void)domain;
-	if (!name || size <= 0 || !agent_enter_event(env))
+	if (size <= 0 || !agent_enter_event(env))
 		return;
 	atomic_fetch_add(&at_work, 1);
-	if (atomic_load(&rewriting))
-		class_change(env, name, size, bytes, new_size, new_bytes);
+	if (atomic_load(&rewriting) && (class = name_in(name, bytes, size)).size)
+		class_change(env, class, size, bytes, new_size, new_bytes);
 	atomic_fetch_sub(&at_work, 1);
 	agent_leave();
 }
@@ -268,7 +318,7 @@ static bool timing_work(JNIEnv *jni)
 		switch_begin(jni);
 		changing = true;
 	}
-	if (!changing || switch_step(jni, &refused))
+	if (!changing || switch_step(jni, &refused, on_tried))
 		return changing;
 	changing = false;
 	switch_end(jni);
@@ -276,18 +326,49 @@ static bool timing_work(JNIEnv *jni)
 	return false;
 }
 
-/* A class that was rewritten just now may not be among those that are loaded yet. */
-static void wait_loaded(void)
+/*
+ * Begins with all classes that were rewritten. One that was rewritten just now may not be among those that are loaded
+ * yet. Returns the number of those that are still not.
+ */
+static uint32_t begin_back(JNIEnv *jni)
 {
-	while (atomic_load(&at_work) || clock_ns() < atomic_load(&handed_over_ns) + LOADING_NS)
+	uint64_t since_ns, until_ns;
+	uint32_t unlisted;
+
+	while (atomic_load(&at_work) || clock_ns() < atomic_load(&handed_over_ns) + HANDED_NS)
 		helper_nap_ms(1);
+	since_ns = clock_ns() - LOADING_NS;
+	until_ns = clock_ns() + LOADING_NS;
+	for (;;) {
+		switch_begin(jni);
+		unlisted = timed_classes_unlisted(since_ns);
+		if (!unlisted || clock_ns() >= until_ns || atomic_load(&agent.dead))
+			return unlisted;
+		helper_nap_ms(LOOK_MS);
+	}
+}
+
+static void put_back(JNIEnv *jni)
+{
+	uint32_t unlisted = begin_back(jni), refused;
+
+	while (switch_step(jni, &refused, on_tried))
+		;
+	switch_end(jni);
+	if (refused)
+		publish_notice(BRAID_NOTICE_WARNING,
+			       "%u classes cannot be put back: if they are rewritten, they stay so, and report nothing",
+			       refused);
+	if (unlisted)
+		publish_notice(BRAID_NOTICE_WARNING,
+			       "%u classes that were rewritten in the last seconds are not loaded: if one still is "
+			       "later, it stays rewritten, and reports nothing",
+			       unlisted);
 }
 
 /* The event is disabled: no class is rewritten any more, and each that is loaded again is as it was. */
 static void timing_stop(JNIEnv *jni)
 {
-	uint32_t refused;
-
 	enabled_ns = 0;
 	if (!atomic_load(&rewriting))
 		return;
@@ -296,11 +377,7 @@ static void timing_stop(JNIEnv *jni)
 	atomic_store(&rewriting, false);
 	java_side_release(jni);
 	(void)timed_configure(&(struct braid_event_config){0});
-	wait_loaded();
-	switch_begin(jni);
-	while (switch_step(jni, &refused))
-		;
-	switch_end(jni);
+	put_back(jni);
 	changing = false;
 	timed_classes_forget();
 }

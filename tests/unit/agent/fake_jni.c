@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Numbers of an object and of methods. */
-enum { RUNTIME = 50, TOTAL_MEMORY, FREE_MEMORY };
+enum { RUNTIME = 50, TOTAL_MEMORY, FREE_MEMORY, METHODS };
 
 #define JNI(function, failed)                                                                                          \
 	do {                                                                                                           \
@@ -83,9 +83,10 @@ static jclass JNICALL superclass(JNIEnv *jni, jclass class)
 static jclass JNICALL find_class(JNIEnv *jni, const char *name)
 {
 	JNI(FindClass, NULL);
-	return strcmp(name, "java/lang/Thread") == 0	? fake_reference(1)
-	       : strcmp(name, "java/lang/Runtime") == 0 ? fake_reference(RUNTIME)
-							: NULL;
+	return strcmp(name, "java/lang/Thread") == 0	     ? fake_reference(1)
+	       : strcmp(name, "java/lang/Runtime") == 0	     ? fake_reference(RUNTIME)
+	       : strcmp(name, "java/lang/BraidMethods") == 0 ? fake_reference(METHODS)
+							     : NULL;
 }
 
 static jmethodID JNICALL get_method(JNIEnv *jni, jclass class, const char *name, const char *signature)
@@ -103,7 +104,17 @@ static jmethodID JNICALL get_static_method(JNIEnv *jni, jclass class, const char
 {
 	JNI(GetStaticMethodID, NULL);
 	(void)signature;
+	if (((uintptr_t) class & 0xffff) == METHODS)
+		return (jmethodID)METHODS;
 	return (uintptr_t) class == RUNTIME && strcmp(name, "getRuntime") == 0 ? (jmethodID)RUNTIME : NULL;
+}
+
+static jboolean JNICALL call_static_boolean(JNIEnv *jni, jclass class, jmethodID method, ...)
+{
+	JNI(CallStaticBooleanMethod, JNI_FALSE);
+	(void)class;
+	(void)method;
+	return JNI_TRUE;
 }
 
 static jobject JNICALL call_static(JNIEnv *jni, jclass class, jmethodID method, ...)
@@ -269,6 +280,7 @@ static union {
 		       .GetMethodID = get_method,
 		       .GetStaticMethodID = get_static_method,
 		       .CallStaticObjectMethod = call_static,
+		       .CallStaticBooleanMethod = call_static_boolean,
 		       .CallLongMethod = call_long,
 		       .NewStringUTF = new_string,
 		       .NewObject = new_object,

@@ -351,7 +351,7 @@ static jvmtiError JNICALL class_name(jvmtiEnv *env, jclass class, char **signatu
 {
 	TI(GetClassSignature);
 	(void)generic;
-	*signature = text("LC%u;", class);
+	*signature = text(fake.one_name ? "LC;" : "LC%u;", class);
 	return JVMTI_ERROR_NONE;
 }
 
@@ -376,6 +376,8 @@ static jvmtiError JNICALL loaded_classes(jvmtiEnv *env, jint *count, jclass **cl
 	TI(GetLoadedClasses);
 	*count = fake.class_count;
 	*classes = references(fake.class_count);
+	fake.class_count += fake.listed_later;
+	fake.listed_later = 0;
 	return JVMTI_ERROR_NONE;
 }
 
@@ -544,6 +546,9 @@ static union {
 		       .GetSystemProperty = system_property,
 		       .GetSystemProperties = system_properties,
 		       .ForceGarbageCollection = collect,
+		       .Allocate = fake_allocate,
+		       .IsModifiableClass = fake_is_modifiable,
+		       .RetransformClasses = fake_retransform,
 		       .SetTag = fake_heap_set_tag,
 		       .IterateThroughHeap = fake_heap_iterate,
 		       .FollowReferences = fake_heap_follow,

@@ -53,6 +53,11 @@ extern struct fake_jvm {
 	jint pool_count;			    /* counts the entry 0, which does not exist */
 	jint thread_count;			    /* threads that GetAllThreads lists, numbered from 1 */
 	jint class_count;			    /* classes that GetLoadedClasses lists */
+	jint listed_later;			    /* more of them, from its second call on */
+	struct fake_bytes class_file;		    /* of every class */
+	bool one_name;				    /* all classes are "C", of different loaders */
+	uint64_t refused;			    /* bit N: class N has to stay as its file is */
+	uint64_t fixed;				    /* bit N: class N has to stay as it is */
 	uintptr_t invalid;			    /* a reference that was deleted */
 	uint64_t gone;				    /* bit N: object N was collected */
 	uint32_t objects[FAKE_CLASSES];		    /* in the heap, by class: see fake_heap.c */
@@ -70,6 +75,7 @@ extern struct fake_jvm {
 	_Atomic int weak;	  /* weak references */
 	_Atomic int global;	  /* global ones */
 	jint interval;		  /* between sampled allocations */
+	uint64_t rewritten;	  /* bit N: class N is not as its file is */
 	_Atomic uint32_t ti_calls[FAKE_TI_SLOTS];
 	_Atomic uint32_t jni_calls[FAKE_JNI_SLOTS];
 } fake;
@@ -82,6 +88,8 @@ extern JNIEnv fake_jni;
 void fake_jvm_start(void);
 
 bool fake_is_enabled(jvmtiEvent event);
+/* The JVM loads a class file, or loads it again. True: the agent has rewritten it. */
+bool fake_hook(jclass redefined, const char *name);
 
 static inline bool fake_bit(const uint64_t bits[2], unsigned bit)
 {

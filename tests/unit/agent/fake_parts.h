@@ -29,6 +29,12 @@ const jniNativeInterface *fake_jni_table(void);
 void fake_jni_set(const jniNativeInterface *table);
 size_t fake_jni_bytes(void);
 
+/* ---- fake_classes.c ---- */
+
+jvmtiError JNICALL fake_allocate(jvmtiEnv *env, jlong size, unsigned char **to);
+jvmtiError JNICALL fake_is_modifiable(jvmtiEnv *env, jclass class, jboolean *is);
+jvmtiError JNICALL fake_retransform(jvmtiEnv *env, jint count, const jclass *classes);
+
 /* ---- fake_heap.c ---- */
 
 extern jvmtiEnv fake_other_env; /* what GetEnv returns while there is an environment */

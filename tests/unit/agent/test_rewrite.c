@@ -1,55 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Class files that the agent rewrites: what moves, what is refused, and which methods a pattern means. */
-#include "rewrite/rewrite.h"
+#include "class_fixture.h"
+
 #include "timing/patterns.h"
 
 #include <check.h>
 
 Suite *test_rewrite(void);
 
-/* A class with one static method `()I`. */
-struct class_file {
-	uint32_t minor, major;
-	const uint8_t *code;
-	size_t code_size;
-};
-
 #define ID 7
-
-static void class_make(struct writer *w, const struct class_file *f)
-{
-	static const char *const texts[] = {"C", "java/lang/Object", "m", "()I", "Code", "LineNumberTable"};
-	size_t code, attribute;
-
-	write_u4(w, 0xcafebabe);
-	write_u2(w, f->minor);
-	write_u2(w, f->major);
-	write_u2(w, 9);
-	for (size_t i = 0; i < 6; i++) {
-		write_u1(w, 1);
-		write_u2(w, (uint32_t)strlen(texts[i]));
-		write_bytes(w, texts[i], strlen(texts[i]));
-	}
-	write_bytes(w, "\7\0\1\7\0\2", 6); /* 7, 8: classes */
-	write_bytes(w, "\0\x21\0\7\0\10\0\0\0\0\0\1", 12);
-	write_bytes(w, "\0\11\0\3\0\4\0\1", 8);
-	write_u2(w, 5);
-	code = w->used;
-	write_u4(w, 0);
-	write_u2(w, 1);
-	write_u2(w, 0);
-	write_u4(w, (uint32_t)f->code_size);
-	write_bytes(w, f->code, f->code_size);
-	write_u2(w, 0);
-	write_u2(w, 1);
-	write_u2(w, 6);
-	attribute = w->used;
-	write_u4(w, 0);
-	write_bytes(w, "\0\2\0\0\0\12\0\1\0\13", 10); /* lines 10 and 11, at 0 and 1 */
-	write_length(w, attribute);
-	write_length(w, code);
-	write_u2(w, 0);
-}
 
 static bool choose(void *ctx, const struct rewrite_method *m, struct rewrite_choice *to)
 {
@@ -263,6 +222,22 @@ START_TEST(a_method_that_would_never_be_compiled_again_is_refused)
 }
 END_TEST
 
+START_TEST(the_name_of_a_class)
+{
+	struct writer file = {0};
+
+	class_make(&file, &(struct class_file){0, 52, switching, sizeof(switching)});
+	ck_assert(text_equal(rewrite_class_name(file.bytes, file.used), TEXT("C")));
+	for (size_t size = 0; size < file.used; size++) {
+		struct text name = rewrite_class_name(file.bytes, size);
+
+		ck_assert(!name.size || text_equal(name, TEXT("C")));
+	}
+	ck_assert_uint_eq(rewrite_class_name(file.bytes, 20).size, 0);
+	free(file.bytes);
+}
+END_TEST
+
 START_TEST(damaged_files_are_refused)
 {
 	struct writer file = {0};
@@ -450,6 +425,7 @@ Suite *test_rewrite(void)
 	tcase_add_test(t, what_is_not_chosen_stays);
 	tcase_add_test(t, a_method_that_would_never_be_compiled_again_is_refused);
 	tcase_add_test(t, a_jump_that_becomes_too_long_is_refused);
+	tcase_add_test(t, the_name_of_a_class);
 	tcase_add_test(t, damaged_files_are_refused);
 	tcase_add_test(t, versions);
 	tcase_add_test(t, patterns);

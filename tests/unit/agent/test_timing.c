@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tests of which classes are rewritten, and are put back, with what the JVM refuses. */
+#include "class_fixture.h"
+#include "fake_jvmti.h"
+#include "recorder.h"
+
+#include "core/state.h"
+#include "timing/timing.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+Suite *test_timing(void);
+
+#define CLASSES 3
+#define ALL 0xeU /* bits of the classes 1 to 3 */
+#define LATER 20 /* s: more than the end waits for a class */
+
+static const struct braid_event_config config_of_all = {.enabled = BRAID_EVENT_TYPE(METHOD),
+							.methods = {{.text = "C*.m"}}};
+
+/* This thread is the agent's helper. */
+static void begin(struct recorder *r)
+{
+	static const uint8_t code[] = {0x03, 0xac}; /* iconst_0, ireturn */
+	static struct writer file;
+
+	class_make(&file, &(struct class_file){0, 52, code, sizeof(code)});
+	recorder_begin(r, &config_of_all);
+	fake.class_file = (struct fake_bytes){file.bytes, (jint)file.used};
+	fake.class_count = CLASSES;
+	atomic_store(&agent.helper_tid, self_tid());
+}
+
+static void rewrite_all(void)
+{
+	timing_kind.on_enabled(&fake_jni);
+	while (timing_kind.work(&fake_jni))
+		;
+}
+
+/* What was recorded is read afterwards. */
+static void put_back(struct recorder *r)
+{
+	recorder_skip(r);
+	timing_kind.stop(&fake_jni);
+}
+
+START_TEST(loaded_classes_are_rewritten_and_put_back)
+{
+	struct recorder r;
+
+	begin(&r);
+	rewrite_all();
+	ck_assert_uint_eq(fake.rewritten, ALL);
+	ck_assert_uint_eq(recorder_notices(&r, "3 methods of 3 loaded classes are timed"), 1);
+	put_back(&r);
+	ck_assert_uint_eq(fake.rewritten, 0);
+	ck_assert_uint_eq(recorder_count(&r, BRAID_REC_NOTICE), 0);
+	recorder_close(&r);
+}
+END_TEST
+
+START_TEST(a_class_that_the_jvm_refuses_is_not_counted_as_timed)
+{
+	struct recorder r;
+
+	begin(&r);
+	fake.refused = 1 << 2;
+	rewrite_all();
+	ck_assert_uint_eq(fake.rewritten, 1 << 1 | 1 << 3);
+	ck_assert_uint_eq(recorder_notices(&r, "2 methods of 2 loaded classes are timed"), 1);
+	put_back(&r);
+	ck_assert_uint_eq(fake.rewritten, 0);
+	recorder_close(&r);
+}
+END_TEST
+
+START_TEST(a_refused_class_is_said_once)
+{
+	struct recorder r;
+
+	begin(&r);
+	fake.refused = 1 << 2;
+	rewrite_all();
+	ck_assert_uint_eq(recorder_notices(&r, "1 methods or classes match and cannot be rewritten"), 1);
+	put_back(&r);
+	recorder_close(&r);
+}
+END_TEST
+
+/* Classes of several loaders have one name: the JVM refuses one, and another one is rewritten. */
+START_TEST(a_class_is_put_back_whose_namesake_was_refused)
+{
+	struct recorder r;
+
+	begin(&r);
+	fake.one_name = true;
+	fake.refused = 1 << 2;
+	rewrite_all();
+	ck_assert_uint_eq(fake.rewritten & 1 << 1, 1 << 1);
+	put_back(&r);
+	ck_assert_uint_eq(fake.rewritten, 0);
+	recorder_close(&r);
+}
+END_TEST
+
+START_TEST(classes_that_cannot_be_put_back_are_reported)
+{
+	struct recorder r;
+
+	begin(&r);
+	rewrite_all();
+	fake.fixed = 1 << 2;
+	put_back(&r);
+	ck_assert_uint_eq(fake.rewritten, 1 << 2);
+	ck_assert_uint_eq(recorder_notices(&r, "1 classes cannot be put back"), 1);
+	recorder_close(&r);
+}
+END_TEST
+
+/* Its loader finds its superclass first. */
+START_TEST(a_class_that_is_being_loaded_is_waited_for)
+{
+	struct recorder r;
+
+	begin(&r);
+	rewrite_all();
+	ck_assert(fake_hook(NULL, "C4"));
+	fake.rewritten |= 1 << 4;
+	fake.listed_later = 1;
+	put_back(&r);
+	ck_assert_uint_eq(fake.rewritten, 0);
+	ck_assert_uint_eq(recorder_count(&r, BRAID_REC_NOTICE), 0);
+	recorder_close(&r);
+}
+END_TEST
+
+START_TEST(a_class_that_is_never_loaded_is_reported)
+{
+	struct recorder r;
+
+	begin(&r);
+	rewrite_all();
+	ck_assert(fake_hook(NULL, "C4"));
+	put_back(&r);
+	ck_assert_uint_eq(fake.rewritten, 0);
+	ck_assert_uint_eq(recorder_notices(&r, "1 classes that were rewritten in the last seconds are not loaded"), 1);
+	recorder_close(&r);
+}
+END_TEST
+
+/* Before JDK 9 these are also the JVM's own. */
+START_TEST(a_class_that_is_defined_without_a_name_has_that_of_its_file)
+{
+	struct recorder r;
+
+	begin(&r);
+	rewrite_all();
+	agent.jvmti_version = 0x30010203;
+	ck_assert(!fake_hook(NULL, NULL));
+	agent.jvmti_version = fake.version;
+	ck_assert(fake_hook(NULL, NULL));
+	fake.one_name = true; /* it is C, and loaded */
+	put_back(&r);
+	recorder_close(&r);
+}
+END_TEST
+
+Suite *test_timing(void)
+{
+	Suite *s = suite_create("timing of methods");
+	TCase *t = tcase_create("timing of methods");
+
+	tcase_set_timeout(t, LATER);
+	tcase_add_test(t, loaded_classes_are_rewritten_and_put_back);
+	tcase_add_test(t, a_class_that_the_jvm_refuses_is_not_counted_as_timed);
+	tcase_add_test(t, a_refused_class_is_said_once);
+	tcase_add_test(t, a_class_is_put_back_whose_namesake_was_refused);
+	tcase_add_test(t, classes_that_cannot_be_put_back_are_reported);
+	tcase_add_test(t, a_class_that_is_being_loaded_is_waited_for);
+	tcase_add_test(t, a_class_that_is_never_loaded_is_reported);
+	tcase_add_test(t, a_class_that_is_defined_without_a_name_has_that_of_its_file);
+	suite_add_tcase(s, t);
+	return s;
+}
