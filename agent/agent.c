@@ -3,6 +3,7 @@
  * the helper thread calls agent_disconnect. Nothing here may harm the JVM: a failure leaves the agent dormant. */
 #include "agent.h"
 
+#include "core/config.h"
 #include "core/helper.h"
 #include "events/handlers.h"
 #include "events/named_event.h"
@@ -151,10 +152,10 @@ static void disconnect(bool stopped)
 		mem_close();
 	}
 	methods_reset();
-	if (alive)
+	if (alive && empty) { /* what is still to be ended needs its capabilities: see end_former */
 		caps_relinquish();
-	if (alive && empty)
 		environment_close();
+	}
 	if (empty)
 		ring_leave(stopped);
 	else
@@ -277,6 +278,17 @@ static bool helper_await_end(void)
 	return agent.state == AGENT_DORMANT;
 }
 
+/* What could not be ended while a handler was inside. */
+static void end_former(void)
+{
+	if (!agent.jvmti || !atomic_load(&config.enabled))
+		return;
+	kinds_end(jni_here());
+	publish_end();
+	mem_close();
+	caps_relinquish();
+}
+
 /* The caller holds the lock. True when a new connection may be made. */
 static bool make_dormant(void)
 {
@@ -289,8 +301,10 @@ static bool make_dormant(void)
 	else if (agent.state != AGENT_DORMANT && !helper_await_end())
 		return false;
 	/* A handler that is still inside uses the method and class ids of the former connection. */
-	if (handlers_wait())
+	if (handlers_wait()) {
+		end_former();
 		return true;
+	}
 	agent_log("a handler of the former recording is still running; this load changes nothing");
 	return false;
 }

@@ -130,7 +130,8 @@ bool publish_event(const struct iovec *parts, int count)
 
 void publish_lost(uint32_t kind, uint32_t count)
 {
-	ring_lost_add(out.ring, kind, count);
+	if (out.ring)
+		ring_lost_add(out.ring, kind, count);
 }
 
 static bool spill(const struct iovec *parts, int count, size_t size)

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of the agent's consecutive connections, with the fake JVM and a fake recorder. */
+#include "class_fixture.h"
 #include "fake_jvmti.h"
 #include "recorder.h"
 
+#include "core/state.h"
+
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <stdio.h>
@@ -246,6 +250,51 @@ START_TEST(a_helper_ends_its_own_connection)
 }
 END_TEST
 
+static bool is_dormant(void)
+{
+	bool dormant;
+
+	pthread_mutex_lock(&agent.lock);
+	dormant = agent.state == AGENT_DORMANT;
+	pthread_mutex_unlock(&agent.lock);
+	return dormant;
+}
+
+/* A debugger, say, has stopped a thread in a handler when the recorder goes: what it has changed in the JVM is put back later. */
+START_TEST(what_a_handler_has_kept_is_ended_by_the_next_load)
+{
+	static const struct braid_event_config methods = {.enabled = BRAID_EVENT_TYPE(METHOD),
+							  .methods = {{.text = "C*.m"}}};
+	static const uint8_t code[] = {0x03, 0xac}; /* iconst_0, ireturn */
+	struct recorder first, second;
+	struct writer file = {0};
+
+	live_jvm();
+	class_make(&file, &(struct class_file){0, 52, code, sizeof(code)});
+	fake.class_file = (struct fake_bytes){file.bytes, (jint)file.used};
+	fake.class_count = 1;
+	recorder_open(&first);
+	recorder_open(&second);
+	recorder_let_in(&first, BRAID_START_ATTACH, &methods);
+	while (!atomic_load(&fake.ti_calls[FAKE_TI(RetransformClasses)]))
+		usleep(1000);
+	ck_assert(agent_enter());
+	recorder_leave(&first);
+	while (!is_dormant())
+		usleep(1000);
+	ck_assert_uint_eq(fake.rewritten, 1 << 1);
+	agent_leave();
+	attach(&second);
+	ck_assert_uint_eq(fake.rewritten, 0);
+	ck_assert_uint_ne(atomic_load(&fake.events), 0);
+	recorder_stop(&second);
+	ck_assert_int_eq(atomic_load(&fake.environments), 0);
+	recorder_close(&first);
+	recorder_close(&second);
+	free(file.bytes);
+}
+END_TEST
+
 /* A running recorder keeps the agent; a second load does not wait. */
 START_TEST(one_recorder_at_a_time)
 {
@@ -323,6 +372,7 @@ Suite *test_connections(void)
 	Suite *s = suite_create("agent connections");
 	TCase *t = tcase_create("connections");
 
+	tcase_set_timeout(t, 20);
 	tcase_add_test(t, ids_begin_with_a_connection);
 	tcase_add_test(t, an_environment_for_each);
 	tcase_add_test(t, properties_come_once);
@@ -332,6 +382,7 @@ Suite *test_connections(void)
 	tcase_add_test(t, an_event_of_a_former_environment_comes_late);
 	tcase_add_test(t, every_class_is_counted);
 	tcase_add_test(t, a_helper_ends_its_own_connection);
+	tcase_add_test(t, what_a_handler_has_kept_is_ended_by_the_next_load);
 	tcase_add_test(t, one_recorder_at_a_time);
 	tcase_add_test(t, loaded_in_the_start_phase);
 	tcase_add_test(t, without_a_thread_nothing_is_kept);
