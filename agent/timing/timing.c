@@ -22,9 +22,8 @@
 #define METHOD BRAID_EVENT_TYPE(METHOD)
 #define NAME_BYTES 1024
 #define CLAIM_WAIT_NS 5000000000ULL
-#define HANDED_NS 200000000ULL /* nearly all classes are loaded so soon after they were rewritten */
-#define LOADING_NS                                                                                                     \
-	5000000000ULL /* longest time for which the end waits for the others, such as those whose loader has to find a superclass */
+#define HANDED_NS 200000000ULL	 /* nearly all classes are loaded so soon after they were rewritten */
+#define LOADING_NS 5000000000ULL /* for which the end waits for the others: a loader may look for a superclass */
 #define LOOK_MS 250
 
 static _Atomic bool rewriting;		/* BraidMethods is there, and counts for this agent */

@@ -28,10 +28,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint32_t count = 0;
 	struct rewrite once = {.choose = choose, .ctx = &count, .annotations = true}, twice = once;
+	struct text name = rewrite_class_name(data, size);
 
 	if (!rewrite_class(&once, data, size) || !once.out.used)
 		return 0;
 	count = 0;
+	must(!name.size || text_equal(rewrite_class_name(once.out.bytes, once.out.used), name),
+	     "the class has another name");
 	must(rewrite_class(&twice, once.out.bytes, once.out.used), "the new class file is malformed");
 	free(once.out.bytes);
 	free(twice.out.bytes);
