@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A recorder that is stopped: sleeps of a JVM's threads, and hits of its probes, then find no room and are counted for
-# that JVM.
+# that JVM. Those that would be no events are not.
 # class: long
-# takes: 25 s
+# takes: 30 s
 source "$(dirname "$0")/../lib.sh"
 
 start_worker jvm -XX:+UseParallelGC -XX:ParallelGCThreads=2
@@ -15,7 +15,20 @@ kill -STOP "$RECORD_PID"
 ask jvm gc 3000
 kill -CONT "$RECORD_PID"
 stop_record
+
+# A sleep that would be no event is no loss: only locks are recorded, and nobody waits for one.
+start_record -F 99 -e cpu,lock,syscall=1us -p "$JAVA_PID" -o locks.trace
+wait_joined "$JAVA_PID"
+wait_events "$JAVA_PID"
+ask jvm gc 5
+kill -STOP "$RECORD_PID"
+ask jvm gc 400
+kill -CONT "$RECORD_PID"
+stop_record
 end_worker jvm "$JAVA_PID"
+events locks.trace \
+	"system calls" "sum(n for hop, kind, n in lost_by($JAVA_PID) if (hop, kind) == ('bpf', 'syscall')) > 0" \
+	"no sleeps" "sum(n for hop, kind, n in lost_by($JAVA_PID) if (hop, kind) == ('bpf', 'offcpu')) == 0"
 events lost.trace \
 	"sleeps" "sum(n for hop, kind, n in lost_by($JAVA_PID) if (hop, kind) == ('bpf', 'offcpu')) > 0" \
 	"probes" "sum(n for hop, kind, n in lost_by($JAVA_PID) if (hop, kind) == ('bpf', 'safepoint')) > 0" \
