@@ -97,7 +97,7 @@ grep -q "^Resident set of process $!: .* in [0-9.]* ms, to " text || fail "--wat
 kill "$!"
 ! braid memory --stacks 1 >out 2>err || fail "--stacks without --watch"
 grep -q "stacks is for --watch" err || fail "--stacks without --watch: $(cat err)"
-! braid memory 999999999 >out 2>err || fail "a process that is not there"
+! braid memory 4194303 >out 2>err || fail "a process that is not there"
 one_line_error out err
 ! braid memory --nmt /dev/null $$ >out 2>err || fail "no tracking"
 one_line_error out err

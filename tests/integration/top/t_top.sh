@@ -42,8 +42,8 @@ kill -KILL "$command" 2>/dev/null || true
 wait "$RECORD_PID" 2>/dev/null || true
 
 # What cannot work says so, at once and on no screen.
-braid top -b -p 999999999 >out 2>err && fail "there is no such process"
-finds 999999999 <err
+braid top -b -p 4194303 >out 2>err && fail "there is no such process"
+finds 4194303 <err
 for option in "-p $JAVA_PID" --no-attach; do
 	STATUS=0
 	# shellcheck disable=SC2086 # words

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tests of attaching that need no JVM: texts in /proc, performance counters, options, messages, the staging. */
+/* Tests of attaching that need no JVM: texts in /proc, options, messages, the staging. */
 #include "attach/as_user.h"
 #include "attach/attach.h"
 #include "attach/attach_protocol.h"
-#include "attach/hsperf.h"
 #include "attach/jvm_options.h"
 #include "proc/jvm_proc.h"
 
@@ -14,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -91,142 +89,6 @@ START_TEST(maps_lines)
 	snprintf(longer, sizeof(longer), "7f00-7f10 r-xp 00000000 fe:00 1 /%05000d/libjvm.so\n", 0);
 	proc_maps_line(longer, &m);
 	ck_assert_str_eq(m.libjvm, "");
-}
-END_TEST
-
-/* A performance counter file with two strings, as HotSpot writes it. */
-static size_t perf_make(unsigned char *to)
-{
-	static const char *const names[] = {"sun.rt.javaCommand", "java.property.java.version", "java.rt.vmArgs"};
-	static const char *const values[] = {"org.Main a b", "17.0.21", "-Xmx1g -XX:+DisableAttachMechanism"};
-	int32_t at = 32;
-
-	memset(to, 0, 1024);
-	memcpy(to, "\xca\xfe\xc0\xc0\x01\x02\x00\x01", 8);
-	memcpy(to + 24, &(int32_t){32}, 4);
-	memcpy(to + 28, &(int32_t){3}, 4);
-	for (int i = 0; i < 3; i++) {
-		int32_t name = 20, data = name + (int32_t)strlen(names[i]) + 1, units = (int32_t)strlen(values[i]) + 1;
-		int32_t length = (data + units + 7) & ~7;
-
-		memcpy(to + at, &length, 4);
-		memcpy(to + at + 4, &name, 4);
-		memcpy(to + at + 8, &units, 4);
-		to[at + 12] = 'B';
-		memcpy(to + at + 16, &data, 4);
-		strcpy((char *)to + at + name, names[i]);
-		strcpy((char *)to + at + data, values[i]);
-		at += length;
-	}
-	return (size_t)at;
-}
-
-START_TEST(perf_strings)
-{
-	unsigned char data[1024];
-	struct hsperf p;
-	size_t n = perf_make(data);
-
-	ck_assert_int_eq(hsperf_parse(data, n, &p), 0);
-	ck_assert_str_eq(p.command, "org.Main a b");
-	ck_assert_str_eq(p.version, "17.0.21");
-	ck_assert_str_eq(p.args, "-Xmx1g -XX:+DisableAttachMechanism");
-	data[7] = 0;
-	ck_assert_int_eq(hsperf_parse(data, n, &p), -EAGAIN);
-	data[0] = 0;
-	ck_assert_int_eq(hsperf_parse(data, n, &p), -EINVAL);
-	ck_assert_int_eq(hsperf_parse(data, 31, &p), -EINVAL);
-}
-END_TEST
-
-/*
- * Truncated at every length and damaged at every byte. Nothing outside is read (the copy is exact, for valgrind and
- * ASan), and the results end in zeros.
- */
-START_TEST(perf_hostile)
-{
-	static const unsigned char bad[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
-	unsigned char data[1024];
-	size_t n = perf_make(data);
-	struct hsperf p;
-
-	for (size_t i = 0; i <= n; i++) {
-		unsigned char *copy = malloc(n);
-
-		ck_assert_ptr_nonnull(copy);
-		memcpy(copy, data, n);
-		ck_assert_int_eq(hsperf_parse(copy, i, &p), i < 32 ? -EINVAL : 0);
-		for (size_t k = 0; i < n && k < sizeof(bad); k++) {
-			copy[i] = bad[k];
-			hsperf_parse(copy, n, &p);
-			ck_assert_ptr_nonnull(memchr(p.command, 0, sizeof(p.command)));
-			ck_assert_ptr_nonnull(memchr(p.args, 0, sizeof(p.args)));
-			ck_assert_ptr_nonnull(memchr(p.version, 0, sizeof(p.version)));
-		}
-		free(copy);
-	}
-}
-END_TEST
-
-/*
- * Reads the file in a child. The process's user exchanges it for a FIFO at the child's stop number `at`, and each
- * system call has two. Nobody opens the FIFO: then it would take a writer. Returns the number of stops.
- */
-static int read_exchanged(const struct proc_status *status, const char *file, const char *fifo, int fifo_fd, int at)
-{
-	struct proc_maps maps = {0};
-	struct hsperf perf;
-	char place[32];
-	int state, stops = 0;
-	pid_t parent = getpid(), child = fork();
-
-	if (child == 0) {
-		alarm(60); /* even if the test hangs */
-		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) || raise(SIGSTOP))
-			_exit(1);
-		(void)hsperf_read(parent, status, &maps, &perf);
-		_exit(0);
-	}
-	snprintf(place, sizeof(place), "/proc/self/fd/%d", fifo_fd);
-	while (waitpid(child, &state, 0) == child && WIFSTOPPED(state)) {
-		if (++stops == at)
-			ck_assert_int_eq(renameat2(AT_FDCWD, file, AT_FDCWD, fifo, RENAME_EXCHANGE), 0);
-		ck_assert_int_lt(open(place, O_WRONLY | O_NONBLOCK | O_CLOEXEC), 0);
-		ck_assert_int_eq(errno, ENXIO);
-		ck_assert_int_eq(ptrace(PTRACE_SYSCALL, child, NULL, NULL), 0);
-	}
-	ck_assert(WIFEXITED(state) && WEXITSTATUS(state) == 0);
-	if (stops >= at)
-		ck_assert_int_eq(renameat2(AT_FDCWD, file, AT_FDCWD, fifo, RENAME_EXCHANGE), 0);
-	return stops;
-}
-
-START_TEST(perf_file_exchanged)
-{
-	char dir[] = "/tmp/hsperfdata_braid-XXXXXX", file[64], fifo[64];
-	struct proc_status status = {.ns_pid = 2000000000, .uid = geteuid()};
-	struct proc_maps maps = {0};
-	unsigned char data[1024];
-	struct hsperf perf;
-	size_t size = perf_make(data);
-	int fd;
-
-	ck_assert_ptr_nonnull(mkdtemp(dir));
-	snprintf(file, sizeof(file), "%s/%d", dir, (int)status.ns_pid);
-	snprintf(fifo, sizeof(fifo), "%s/fifo", dir);
-	fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	ck_assert_int_eq(write(fd, data, size), (ssize_t)size);
-	close(fd);
-	ck_assert_int_eq(hsperf_read(getpid(), &status, &maps, &perf), 0);
-	ck_assert_str_eq(perf.version, "17.0.21");
-	ck_assert_int_eq(mkfifo(fifo, 0600), 0);
-	fd = open(fifo, O_PATH | O_CLOEXEC);
-	for (int at = 1; read_exchanged(&status, file, fifo, fd, at) >= at; at++)
-		;
-	close(fd);
-	unlink(file);
-	unlink(fifo);
-	ck_assert_int_eq(rmdir(dir), 0);
 }
 END_TEST
 
@@ -608,8 +470,6 @@ Suite *test_attach(void)
 	tcase_add_test(t, status_fields);
 	tcase_add_test(t, status_of_self);
 	tcase_add_test(t, maps_lines);
-	tcase_add_test(t, perf_strings);
-	tcase_add_test(t, perf_hostile);
 	tcase_add_test(t, option_flags);
 	tcase_add_loop_test(t, command_lines, 0, COUNT(lines));
 	tcase_add_test(t, request_bytes);
@@ -618,7 +478,6 @@ Suite *test_attach(void)
 	tcase_add_test(t, answer_with_threads);
 	tcase_add_test(t, answer_long);
 	suite_add_tcase(s, t);
-	tcase_add_test(d, perf_file_exchanged);
 	tcase_add_test(d, drop_own);
 	tcase_add_test(d, drop_of_another_user);
 	tcase_add_test(d, no_jvm);
