@@ -3,7 +3,6 @@
  * the helper thread calls agent_disconnect. Nothing here may harm the JVM: a failure leaves the agent dormant. */
 #include "agent.h"
 
-#include "core/config.h"
 #include "core/helper.h"
 #include "events/handlers.h"
 #include "events/named_event.h"
@@ -136,8 +135,10 @@ static void ring_leave(bool stopped)
 	link_close(&agent.link);
 }
 
-/* The caller holds the lock. A handler that never returns keeps the ring, the descriptors and the environment for
- * ever. */
+/*
+ * The caller holds the lock. A handler that is still inside keeps the ring, the descriptors and the environment until
+ * end_former, and one that never returns for ever.
+ */
 static void disconnect(bool stopped)
 {
 	bool alive = !atomic_load(&agent.dead), empty;
@@ -156,12 +157,12 @@ static void disconnect(bool stopped)
 		caps_relinquish();
 		environment_close();
 	}
-	if (empty)
+	if (empty) {
 		ring_leave(stopped);
-	else
+	} else {
 		close(agent.link.sock_fd);
-	agent.link = LINK_NONE;
-	agent.ring = NULL;
+		agent.link.sock_fd = -1;
+	}
 	atomic_store(&agent.helper_tid, 0);
 	atomic_store(&agent.end_taken, false);
 	agent.state = AGENT_DORMANT;
@@ -281,12 +282,13 @@ static bool helper_await_end(void)
 /* What could not be ended while a handler was inside. */
 static void end_former(void)
 {
-	if (!agent.jvmti || !atomic_load(&config.enabled))
+	if (!agent.ring)
 		return;
 	kinds_end(jni_here());
 	publish_end();
 	mem_close();
 	caps_relinquish();
+	ring_leave(false);
 }
 
 /* The caller holds the lock. True when a new connection may be made. */
