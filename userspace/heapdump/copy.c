@@ -53,7 +53,7 @@ uint64_t copy_bytes(pid_t pid)
 	uint64_t bytes = 0;
 	char text[8192];
 
-	if (proc_file_read(pid, "status", text, sizeof(text)) <= 0)
+	if (procfs_status(pid, pid, text, sizeof(text)) <= 0)
 		return 0;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		const char *at = strstr(text, parts[i]);

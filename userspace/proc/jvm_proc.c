@@ -100,7 +100,7 @@ ssize_t proc_file_read(pid_t pid, const char *name, char *to, size_t size)
 int proc_status_reread(int fd, struct proc_status *out)
 {
 	char text[8192];
-	ssize_t n = read_whole(fd, text, sizeof(text));
+	ssize_t n = procfs_status_text(fd, text, sizeof(text));
 
 	return n < 0 ? (int)n : proc_status_parse(text, out);
 }
@@ -113,7 +113,7 @@ int proc_status_read(pid_t pid, struct proc_status *out)
 
 	if (pid <= 0)
 		return -ESRCH;
-	n = proc_file_read(pid, "status", text, sizeof(text));
+	n = procfs_status(pid, pid, text, sizeof(text));
 	if (n < 0)
 		return (int)n;
 	err = proc_status_parse(text, out);

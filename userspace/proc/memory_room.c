@@ -66,7 +66,7 @@ uint64_t memory_private(pid_t pid)
 	char text[8192];
 	const char *at;
 
-	if (proc_file_read(pid, "status", text, sizeof(text)) <= 0 || !(at = strstr(text, "\nRssAnon:")))
+	if (procfs_status(pid, pid, text, sizeof(text)) <= 0 || !(at = strstr(text, "\nRssAnon:")))
 		return 0;
 	return strtoull(at + sizeof("\nRssAnon:") - 1, NULL, 10) * 1024;
 }

@@ -305,12 +305,53 @@ int procfs_mappings(pid_t pid, void (*fn)(void *ctx, const struct mapping_fact *
 	return procfs_named_mappings(pid, NULL, fn, ctx);
 }
 
-pid_t procfs_ns_tid(pid_t pid, pid_t tid)
+ssize_t procfs_status_text(int fd, char *to, size_t size)
 {
-	char path[64], text[4096], *at, *last;
+	static const char groups[] = "Groups:";
+	size_t length = 0, line = 0; /* where the last one begins */
+	bool skips = false;
+	char part[4096];
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(fd, part, sizeof(part), at)) > 0 || (n < 0 && errno == EINTR)) {
+		for (ssize_t i = 0; i < n; i++) {
+			if (!skips && length < size - 1)
+				to[length++] = part[i];
+			if (part[i] == '\n') {
+				skips = false;
+				line = length;
+			} else if (length - line == sizeof(groups) - 1 && !memcmp(to + line, groups, length - line)) {
+				skips = true;
+				length = line;
+			}
+		}
+		at += n > 0 ? n : 0;
+	}
+	to[length] = '\0';
+	return n < 0 ? -errno : (ssize_t)length;
+}
+
+ssize_t procfs_status(pid_t pid, pid_t tid, char *to, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	if (read_small(path, text, sizeof(text)))
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	n = procfs_status_text(fd, to, size);
+	close(fd);
+	return n;
+}
+
+pid_t procfs_ns_tid(pid_t pid, pid_t tid)
+{
+	char text[4096], *at, *last;
+
+	if (procfs_status(pid, tid, text, sizeof(text)) < 0)
 		return 0;
 	at = strstr(text, "\nNSpid:");
 	if (!at)

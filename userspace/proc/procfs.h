@@ -61,6 +61,13 @@ int procfs_mappings(pid_t pid, void (*fn)(void *ctx, const struct mapping_fact *
 int procfs_named_mappings(pid_t pid, const char *const *prefixes,
 			  void (*fn)(void *ctx, const struct mapping_fact *fact), void *ctx);
 
+/*
+ * What /proc says of a thread, or what an open status file says, without its supplementary groups, of which there may be
+ * 65,536: at most size - 1 bytes and a zero. Returns the length or a negative errno.
+ */
+ssize_t procfs_status(pid_t pid, pid_t tid, char *to, size_t size);
+ssize_t procfs_status_text(int fd, char *to, size_t size);
+
 /* A thread's tid in its innermost pid namespace, which equals `tid` without one; 0: it has ended. */
 pid_t procfs_ns_tid(pid_t pid, pid_t tid);
 

@@ -5,14 +5,17 @@
 #include "attach/attach_protocol.h"
 #include "attach/jvm_options.h"
 #include "proc/jvm_proc.h"
+#include "proc/procfs.h"
 
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -62,6 +65,47 @@ START_TEST(status_of_self)
 	ck_assert_int_eq(proc_status_read(0, &s), -ESRCH);
 	ck_assert_int_eq(proc_status_read(-5, &s), -ESRCH);
 	ck_assert_int_eq(proc_status_read(0x7fffffff, &s), -ESRCH);
+}
+END_TEST
+
+#define GROUPS 2000
+
+/* What follows the groups is read however many there are. */
+START_TEST(status_of_many_groups)
+{
+	struct proc_status s;
+	char text[512];
+	gid_t list[GROUPS];
+	int fd = memfd_create("status", MFD_CLOEXEC), status;
+	FILE *f = fdopen(fd, "w");
+	pid_t child, here;
+
+	fputs("Name:\tGroups:\nState:\tS\nTgid:\t42\nUid:\t1\t2\nGid:\t1\t2\nFDSize:\t64\nGroups:\t", f);
+	for (int i = 0; i < GROUPS; i++) {
+		list[i] = 1000000U + (gid_t)i;
+		fprintf(f, "%u ", list[i]);
+	}
+	fputs("\nNSpid:\t42\t7\nVmRSS:\t 12 kB\nSigCgt:\t0000000000000004\n", f);
+	ck_assert_int_eq(fflush(f), 0);
+	ck_assert_int_eq(proc_status_reread(fd, &s), 0);
+	ck_assert_int_eq(s.ns_pid, 7);
+	ck_assert(s.catches_sigquit);
+	ck_assert_int_gt(procfs_status_text(fd, text, sizeof(text)), 0);
+	ck_assert_ptr_nonnull(strstr(text, "\nFDSize:\t64\nNSpid:\t42\t7\nVmRSS:\t 12 kB\n"));
+	ck_assert_int_eq(procfs_status_text(fd, text, 10), 9);
+	ck_assert_str_eq(text, "Name:\tGro");
+	fclose(f);
+
+	ck_assert_int_lt(procfs_status(0x7fffffff, 0x7fffffff, text, sizeof(text)), 0);
+	child = fork();
+	if (child == 0) {
+		here = procfs_ns_tid(getpid(), getpid());
+		if (setgroups(GROUPS, list)) /* no right to: then this part is not tested */
+			_exit(0);
+		_exit(proc_status_read(getpid(), &s) || s.ns_pid != here || procfs_ns_tid(getpid(), getpid()) != here);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
 }
 END_TEST
 
@@ -469,6 +513,7 @@ Suite *test_attach(void)
 
 	tcase_add_test(t, status_fields);
 	tcase_add_test(t, status_of_self);
+	tcase_add_test(t, status_of_many_groups);
 	tcase_add_test(t, maps_lines);
 	tcase_add_test(t, option_flags);
 	tcase_add_loop_test(t, command_lines, 0, COUNT(lines));
