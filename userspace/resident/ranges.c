@@ -18,7 +18,7 @@
 #define ARENA_BYTES (64ULL << 20) /* glibc's HEAP_MAX_SIZE on 64-bit machines */
 #define CHUNK_FLAGS 7U		  /* glibc's, in the size of a chunk */
 #define CHUNK_MAPPED 2U
-#define TURNS 20 /* how often a thread that runs is looked at again */
+#define TURNS 20 /* how often one thread that runs is looked at again */
 #define TURN_NS 2000000
 
 /* ---- the JVM's own tracking ---- */
@@ -116,7 +116,7 @@ static int add_tables(struct resident *r, uint64_t libjvm, uint64_t end)
 /* ---- threads ---- */
 
 /* The stack pointer of a thread that does not run: the last number but one of "NUMBER ARGUMENTS... SP PC"; else 0. */
-static uint64_t stack_pointer(pid_t pid, pid_t tid)
+static uint64_t stack_pointer(struct resident *r, pid_t tid)
 {
 	const struct timespec turn = {.tv_nsec = TURN_NS};
 	char name[48], text[256];
@@ -124,12 +124,15 @@ static uint64_t stack_pointer(pid_t pid, pid_t tid)
 
 	snprintf(name, sizeof(name), "task/%d/syscall", (int)tid);
 	for (int i = 0; i < TURNS && !sp; i++) {
-		ssize_t length = proc_file_read(pid, name, text, sizeof(text));
+		ssize_t length = proc_file_read(r->pid, name, text, sizeof(text));
 		char *last = length > 0 ? strrchr(text, ' ') : NULL, *before;
 
 		if (length <= 0)
 			return 0;
 		if (!last) { /* "running" */
+			if (!r->turns)
+				return 0;
+			r->turns--;
 			nanosleep(&turn, NULL);
 			continue;
 		}
@@ -151,7 +154,9 @@ struct threads {
 static void add_thread(void *ctx, pid_t pid, pid_t tid)
 {
 	struct threads *t = ctx;
-	uint64_t sp = t->err ? 0 : stack_pointer(pid, tid);
+	uint64_t sp = t->err ? 0 : stack_pointer(t->r, tid);
+
+	(void)pid;
 
 	if (sp)
 		t->err = resident_add_range(

@@ -249,6 +249,7 @@ int resident_read(struct resident *r, pid_t pid)
 	int err;
 
 	r->pid = pid;
+	r->turns = RESIDENT_TURNS;
 	procfs_exe(pid, r->exe, sizeof(r->exe));
 	err = read_all(&g, "maps");
 	err = err ?: resident_find_ranges(r, g.libjvm, g.libjvm_end);

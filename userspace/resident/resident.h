@@ -55,7 +55,8 @@ struct resident {
 	VEC(struct resident_range) ranges; /* that are known before; those added first count more */
 	uint64_t total, swapped;
 	uint32_t mappings;
-	char exe[512]; /* the program's file, as mappings name it */
+	char exe[512];	/* the program's file, as mappings name it */
+	uint32_t turns; /* how often all threads that run may still be looked at again */
 };
 
 /*

@@ -7,6 +7,7 @@
 
 #define RESIDENT_RANGES_MAX 200000U /* a process has at most 65,530 mappings by default, and as many threads */
 #define RESIDENT_MAPPINGS_MAX 1000000U
+#define RESIDENT_TURNS 1000U /* looks at threads that run, 2 ms apart */
 
 /* A mapping as /proc/PID/smaps has it. */
 struct resident_mapping {

@@ -2,11 +2,16 @@
 /* Tests of what is said to own a process's memory. */
 #include <resident/pages.h>
 #include <resident/resident.h>
+#include <resident/resident_state.h>
 
 #include <check.h>
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 Suite *test_resident(void);
@@ -210,6 +215,36 @@ START_TEST(finds_new_pages)
 }
 END_TEST
 
+/* Threads that run are waited for, all together for a limited time. */
+START_TEST(threads_that_run)
+{
+	struct resident r = {.turns = 30};
+	volatile uint64_t *count =
+		mmap(NULL, sizeof(*count), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne((void *)(uintptr_t)count, MAP_FAILED);
+	r.pid = fork();
+	if (r.pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			++*count;
+	}
+	while (!*count) /* from then on it does nothing else */
+		poll(NULL, 0, 1);
+	for (unsigned int i = 0; i < 3; i++) {
+		static const uint32_t left[] = {10, 0, 0};
+
+		ck_assert_int_eq(resident_find_ranges(&r, 0, 0), 0);
+		ck_assert_uint_eq(r.turns, left[i]);
+		ck_assert_uint_eq(r.ranges.count, 0);
+	}
+	kill(r.pid, SIGKILL);
+	waitpid(r.pid, NULL, 0);
+	munmap((void *)(uintptr_t)count, sizeof(*count));
+	resident_free(&r);
+}
+END_TEST
+
 Suite *test_resident(void)
 {
 	Suite *s = suite_create("test_resident");
@@ -221,6 +256,7 @@ Suite *test_resident(void)
 	tcase_add_test(t, finds_new_pages);
 	tcase_add_test(t, finds_blocks);
 	tcase_add_test(t, reserved_addresses);
+	tcase_add_test(t, threads_that_run);
 	tcase_add_test(t, no_process);
 	suite_add_tcase(s, t);
 	return s;
