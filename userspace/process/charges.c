@@ -27,11 +27,26 @@ void charges_open_pools(struct pools *pools, const struct kernel_side *kernel)
 void charges_open(struct process *process, struct sink *sink, const struct process *parent)
 {
 	process->account.process = process->id;
+	process->forked = parent;
 	if (!sink->pools)
 		return;
 	process->account.share = parent ? parent->account.share : NULL;
 	if (!process->account.share)
 		process->account.share = pools_share(sink->pools, process_user(process->pid));
+}
+
+void charges_follow_user(struct process *process, struct sink *sink)
+{
+	struct account *a = &process->account;
+	struct share *share;
+	uid_t user;
+
+	if (!process->forked || !a->share || !share_known(a->share))
+		return;
+	user = process_user(process->pid);
+	share = user == PROCESS_NO_USER ? NULL : pools_share(sink->pools, user);
+	if (share && share != a->share)
+		account_move(a, share);
 }
 
 void charges_move(struct process *to, struct process *from)

@@ -13,6 +13,11 @@ void charges_open_pools(struct pools *pools, const struct kernel_side *kernel);
 
 /* Opens the account, in the share of the process's user or of its parent. */
 void charges_open(struct process *process, struct sink *sink, const struct process *parent);
+/*
+ * A child of root's, or of the recording user's, may have become another user's without an exec: then that one pays. To
+ * be called when it maps code.
+ */
+void charges_follow_user(struct process *process, struct sink *sink);
 /* After an exec: `to` takes over what the kernel side has for `from`, and is charged for it. */
 void charges_move(struct process *to, struct process *from);
 

@@ -289,10 +289,12 @@ void processes_new_layout(struct processes *p, struct process *pr, uint64_t time
 
 static void add_mapping(struct processes *p, struct process *pr, const struct mapping_fact *fact, uint64_t time_ns)
 {
-	struct module *module = modules_get(p->modules, pr, fact);
-	struct process_mapping m = {.fact = *fact, .module = module};
+	struct process_mapping m = {.fact = *fact};
+	struct module *module;
 	bool changed;
 
+	charges_follow_user(pr, p->sink);
+	m.module = module = modules_get(p->modules, pr, fact);
 	if (!module || !charges_may_map(pr, p->sink))
 		return;
 	m.bias = module_bias(module, fact);

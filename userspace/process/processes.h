@@ -49,6 +49,7 @@ struct process {
 	uint64_t layout_ns;	   /* since when */
 	uint32_t deferred_in_vain; /* deferred unwinds in a row without a whole stack */
 	struct mapping_extent extent;
+	bool forked;			    /* and has executed no program since */
 	bool shown;			    /* the kernel side has an entry for it */
 	bool dirty;			    /* mappings have changed since they were shown */
 	bool inherits;			    /* the kernel side has copied its parent's entry */

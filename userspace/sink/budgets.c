@@ -129,6 +129,15 @@ void account_close(struct account *a)
 	a->share = NULL;
 }
 
+void account_move(struct account *a, struct share *to)
+{
+	for (int p = 0; p < POOLS; p++) {
+		share_add(a->share, (enum pool)p, -(int64_t)a->taken[p]);
+		share_add(to, (enum pool)p, (int64_t)a->taken[p]);
+	}
+	a->share = to;
+}
+
 static void pay_back(struct account *a, enum budget b)
 {
 	uint64_t now = now_ns(), passed = now - a->since_ns[b], back;

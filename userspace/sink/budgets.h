@@ -86,6 +86,9 @@ void account_keep(struct account *a, enum budget b, uint64_t n);
 /* Returns to the pools what the process holds. To be called when the process is forgotten. */
 void account_close(struct account *a);
 
+/* From here on another user pays for what the process holds. */
+void account_move(struct account *a, struct share *to);
+
 /* After an exec: the new image inherits what the process has spent by the minute. */
 void account_inherit(struct account *a, const struct account *from);
 

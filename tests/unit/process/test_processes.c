@@ -12,21 +12,28 @@
 
 Suite *test_processes(void);
 
+#define STRANGER 65534U
+
 static char path[64];
 static struct sink sink;
+static struct pools pools;
 static struct modules *modules;
 static struct threads *threads;
 static struct processes *processes;
 static pid_t child;
+static bool is_stranger; /* the child has become another user's; otherwise the test has no right to that */
 
 static void setup(void)
 {
 	static const struct record_options options = {.system_wide = true};
-	int fd = mkstemp(strcpy(path, "/tmp/braid-processes-XXXXXX"));
+	int fd = mkstemp(strcpy(path, "/tmp/braid-processes-XXXXXX")), fds[2];
+	bool changed;
 
+	ck_assert_int_eq(pipe(fds), 0);
 	ck_assert_int_ge(fd, 0);
 	close(fd);
-	sink = (struct sink){0};
+	pools_open(&pools, &(struct pool_room){.memory = 1ULL << 32});
+	sink = (struct sink){.pools = &pools};
 	ck_assert_int_eq(trace_writer_open(&sink.writer, path), 0);
 	ck_assert_int_eq(modules_new(&modules, &sink, NULL, false), 0);
 	ck_assert_int_eq(threads_new(&threads, &sink), 0);
@@ -34,11 +41,16 @@ static void setup(void)
 	processes_exec(processes, getpid(), "self", now_ns());
 	child = fork();
 	if (child == 0) {
+		changed = setuid(STRANGER) == 0;
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)!write(fds[1], &changed, 1);
 		for (;;)
 			pause();
 	}
 	ck_assert_int_gt(child, 0);
+	ck_assert_int_eq(read(fds[0], &is_stranger, 1), 1);
+	close(fds[0]);
+	close(fds[1]);
 }
 
 static void teardown(void)
@@ -48,6 +60,7 @@ static void teardown(void)
 	processes_free(processes);
 	threads_free(threads);
 	modules_free(modules);
+	pools_close(&pools);
 	ck_assert_int_eq(trace_writer_close(sink.writer), 0);
 	unlink(path);
 }
@@ -92,6 +105,28 @@ START_TEST(fork_of_a_pid_that_is_used_again)
 }
 END_TEST
 
+/* It has its parent's user until it maps code. */
+START_TEST(child_of_another_user)
+{
+	static const struct mapping_fact fact = {.start = 0x1000, .end = 0x2000, .path = ""};
+	struct process *pr = forked();
+	uint64_t before = pools.known.used[POOL_MEMORY];
+
+	ck_assert(share_known(pr->account.share));
+	ck_assert(account_reserve(&pr->account, &sink, BUDGET_VTHREADS, 5));
+	ck_assert_uint_gt(pools.known.used[POOL_MEMORY], before);
+	processes_map(processes, child, &fact, now_ns());
+	ck_assert_uint_eq(pr->mappings.count, 1);
+	ck_assert_int_eq(share_known(pr->account.share), !is_stranger);
+	if (!is_stranger)
+		return;
+	ck_assert_uint_eq(pr->account.share->user, STRANGER);
+	ck_assert_uint_eq(pools.known.used[POOL_MEMORY], before);
+	ck_assert_uint_eq(pools.strangers.used[POOL_MEMORY], pr->account.taken[POOL_MEMORY]);
+	ck_assert_uint_gt(pr->account.taken[POOL_MEMORY], 0);
+}
+END_TEST
+
 Suite *test_processes(void)
 {
 	Suite *s = suite_create("processes");
@@ -100,6 +135,7 @@ Suite *test_processes(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, exec_of_a_process);
 	tcase_add_test(t, fork_of_a_pid_that_is_used_again);
+	tcase_add_test(t, child_of_another_user);
 	suite_add_tcase(s, t);
 	return s;
 }
