@@ -22,10 +22,7 @@
 #define SETTLE_NS 1000000000ULL /* a new JVM may have been started with the agent, which connects within this time */
 #define EAGER_NS 1000000000ULL
 #define CONNECT_NS 5000000000ULL
-#define STOP_WAIT_NS 1000000000ULL
-#define HEAP_WAIT_NS 5000000000ULL	/* at most, for histograms of the heap at the end */
-#define METHODS_WAIT_NS 120000000000ULL /* for classes that are put back */
-#define GRANT_NS 3000000000ULL		/* an agent that starts with its JVM waits for 10 s while the collector runs */
+#define GRANT_NS 3000000000ULL /* an agent that starts with its JVM waits for 10 s while the collector runs */
 
 struct agents {
 	struct agents_env env;
@@ -387,27 +384,16 @@ static bool process_stopped(const struct process *process)
 	return proc_status_read(process->pid, &status) == 0 && status.stopped;
 }
 
-/* An agent takes the last histogram of the heap, and puts classes back that it has rewritten, before it answers. */
-static uint64_t stop_wait_ns(const struct link *l)
-{
-	uint64_t ns = STOP_WAIT_NS, heap_ns = l->config.heap_max_pause_ns;
-
-	if (l->config.enabled & BRAID_EVENT_TYPE(HEAP))
-		ns += heap_ns < HEAP_WAIT_NS ? heap_ns : HEAP_WAIT_NS;
-	if (l->config.enabled & l->held & BRAID_EVENT_TYPE(METHOD))
-		ns += METHODS_WAIT_NS;
-	return ns;
-}
-
 /* Waits until the agents have answered, except for JVMs that are stopped. */
 static void wait_stopped(struct agents *a)
 {
 	uint64_t began = now_ns(), now = began;
-	bool waits = true;
+	bool waits = true, hurried = false;
 	struct link *l;
 
 	for (; waits; now = now_ns()) {
 		waits = false;
+		hurried |= a->env.hurried(a->env.ctx);
 		LL_FOREACH (a->links, l) {
 			struct pollfd p = {.fd = l->connection.fd, .events = POLLIN};
 
@@ -416,7 +402,8 @@ static void wait_stopped(struct agents *a)
 			link_drain(l);
 			if (poll(&p, 1, 5) > 0)
 				l->connection.ready(&l->connection);
-			waits |= !l->stopped && !process_stopped(l->process) && now < began + stop_wait_ns(l);
+			waits |= !l->stopped && !process_stopped(l->process) &&
+				 now < began + link_stop_wait_ns(l, hurried);
 		}
 	}
 	LL_FOREACH (a->links, l) {

@@ -22,6 +22,9 @@
 #define TURN_NS 20000000ULL
 #define LAST_NS 1000000000ULL
 #define WAKE_AGAIN_NS 50000000ULL
+#define STOP_WAIT_NS 1000000000ULL
+#define HEAP_WAIT_NS 5000000000ULL	/* at most, for histograms of the heap at the end */
+#define METHODS_WAIT_NS 120000000000ULL /* for classes that are put back */
 
 /* The first two pages of a user ring buffer: the kernel writes the first, the JVM the second. */
 #define POSITIONS_PAGE 4096
@@ -348,4 +351,18 @@ int link_send(struct link *l, const void *message, size_t size)
 	if (l->connection.fd < 0)
 		return -ENOTCONN;
 	return send(l->connection.fd, message, size, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)size ? 0 : -errno;
+}
+
+/* An agent takes the last histogram of the heap, and puts classes back that it has rewritten, before it answers. */
+uint64_t link_stop_wait_ns(const struct link *l, bool hurried)
+{
+	uint64_t ns = STOP_WAIT_NS, heap_ns = l->config.heap_max_pause_ns;
+
+	if (hurried)
+		return ns;
+	if (l->config.enabled & BRAID_EVENT_TYPE(HEAP))
+		ns += heap_ns < HEAP_WAIT_NS ? heap_ns : HEAP_WAIT_NS;
+	if (l->config.enabled & l->held & BRAID_EVENT_TYPE(METHOD))
+		ns += METHODS_WAIT_NS;
+	return ns;
 }

@@ -15,6 +15,7 @@ struct agents_env {
 	struct sources *sources;
 	struct sideband *sideband;
 	void (*read_events)(void *ctx); /* reads all waiting events, before a change of what they refer to */
+	bool (*hurried)(void *ctx);	/* while agents are being stopped: a signal has asked for the end again */
 	void *ctx;
 };
 
@@ -65,6 +66,9 @@ void link_tick(struct link *l);
 
 /* Sends a new event configuration. The agent reports later which part of it the JVM can have. */
 int link_configure(struct link *l, const struct braid_event_config *config);
+
+/* How long the agent may take to answer when it is stopped. What it says of itself is not trusted once `hurried`. */
+uint64_t link_stop_wait_ns(const struct link *l, bool hurried);
 
 /* Sends a message to the agent, or returns a negative errno. */
 int link_send(struct link *l, const void *message, size_t size);

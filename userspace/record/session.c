@@ -208,6 +208,7 @@ static int watch_signals(struct loop *l)
 	signal(SIGXFSZ, SIG_IGN);
 	l->signals =
 		(struct source){.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), .ready = on_signal, .ctx = l};
+	l->s->signals = &l->signals;
 	return l->signals.fd < 0 ? -errno : source_watch(&l->s->sources, &l->signals);
 }
 
@@ -306,12 +307,25 @@ static void read_events(void *ctx)
 	session_read_samples(ctx);
 }
 
+static bool hurried(void *ctx)
+{
+	struct session *s = ctx;
+	bool before = s->interrupted, again;
+
+	s->interrupted = false;
+	on_signal(s->signals);
+	again = s->interrupted;
+	s->interrupted = before; /* the command has been told already, or is not to be */
+	return again;
+}
+
 static int open_agents(struct session *s)
 {
 	return agents_new(&s->agents, &(struct agents_env){.jvms = &s->jvms,
 							   .sources = &s->sources,
 							   .sideband = s->sideband,
 							   .read_events = read_events,
+							   .hurried = hurried,
 							   .ctx = s});
 }
 

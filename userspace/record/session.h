@@ -46,8 +46,9 @@ struct session {
 	struct sink sink;
 	struct pools pools;
 	struct sources sources;
-	bool finished;	  /* the event loop is to end */
-	bool interrupted; /* by its user, so the command is to end, too */
+	struct source *signals; /* that ask for the recording's end, and of the command's */
+	bool finished;		/* the event loop is to end */
+	bool interrupted;	/* by its user, so the command is to end, too */
 	struct kernel_side *kernel;
 	struct kernel_symbols *kernel_symbols;
 	struct modules *modules;
