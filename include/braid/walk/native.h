@@ -51,7 +51,7 @@ WALK_INLINE int walk_frame_pointer(struct braid_walk *w, const struct braid_layo
 	if (walk_is_new_thread(w))
 		return walk_end(w, BRAID_END_COMPLETE);
 	if (w->leaf && !walk_read(w, f, 8, w->sp) &&
-	    ((l && walk_in_interpreter(l, f[0])) || walk_is_trampoline(w, f[0]) || walk_follows_call(w, f[0])))
+	    (walk_is_java_caller(w, l, f[0]) || walk_is_trampoline(w, f[0]) || walk_is_native_caller(w, f[0])))
 		return walk_to(w, f[0], l ? walk_sender_sp(w, l, f[0], w->sp + 8) : w->sp + 8, w->fp);
 	if (w->fp < w->sp || (w->fp & 7) || w->fp - w->sp > WALK_MAX_FRAME_BYTES || walk_read(w, f, sizeof(f), w->fp))
 		return walk_end(w, cause);

@@ -243,6 +243,22 @@ START_TEST(code_without_cfi)
 }
 END_TEST
 
+/* A saved frame pointer is no return address, even if the bytes in front of where it leads look like a call. */
+START_TEST(frame_pointer_behind_a_call)
+{
+	made.mappings[0].table = BRAID_NO_TABLE;
+	made.regs.fp = STACK;
+	word(STACK, STACK + 0x40);
+	word(STACK + 8, TEXT + 0x900);
+	word(STACK + 0x38, 0x7fe3e81e5009);
+	word(STACK + 0x40, 0);
+	word(STACK + 0x48, 0);
+	walk_made(BRAID_END_COMPLETE, 2);
+	ck_assert_uint_eq(h.frame[1], TEXT + 0x900);
+	ck_assert_uint_eq(h.top_sp[1], STACK + 16);
+}
+END_TEST
+
 START_TEST(depth_limit)
 {
 	made_rule(0x10, 0x20, braid_rule(BRAID_CFA_RSP, 8, BRAID_RBP_SAME, 0));
@@ -268,6 +284,7 @@ Suite *test_walk_native(void)
 	tcase_add_test(t, signal_frame);
 	tcase_add_test(t, native_ends);
 	tcase_add_test(t, code_without_cfi);
+	tcase_add_test(t, frame_pointer_behind_a_call);
 	tcase_add_test(t, depth_limit);
 	suite_add_tcase(s, t);
 	return s;
