@@ -21,7 +21,7 @@
 struct sideband_cpu {
 	struct source source; /* its fd is the perf event */
 	struct perf_event_mmap_page *page;
-	uint64_t last_time_ns;
+	uint64_t lost; /* records, as far as the ring has said */
 };
 
 /* A record copied out of its ring. Records of all rings are applied in the order of time. */
@@ -115,6 +115,16 @@ static void sideband_keep(struct sideband *sb, const uint8_t *data, uint64_t rin
 	sb->bytes.count += (h->size + 7U) & ~7U;
 }
 
+static uint64_t lost_of(const uint8_t *data, uint64_t ring, uint64_t at, const struct perf_event_header *h)
+{
+	struct lost_record r;
+
+	if (h->type != PERF_RECORD_LOST || h->size < sizeof(r))
+		return 0;
+	copy_out(data, ring, at, &r, sizeof(r));
+	return r.lost;
+}
+
 static void read_cpu(struct sideband *sb, struct sideband_cpu *cpu)
 {
 	const uint8_t *data = (const uint8_t *)cpu->page + sb->page_size;
@@ -129,6 +139,7 @@ static void read_cpu(struct sideband *sb, struct sideband_cpu *cpu)
 		if (h.size < sizeof(h) || h.size > head - tail)
 			break;
 		sideband_keep(sb, data, ring, tail, &h);
+		cpu->lost += lost_of(data, ring, tail, &h);
 		tail += h.size;
 	}
 	/* The copies are complete before the kernel may overwrite them. */
@@ -192,6 +203,13 @@ static void say_flood(struct sideband *sb)
 		f->records, f->own, f->pid, p ? ", " : "", p ? p->comm : "");
 }
 
+static void lose(struct sideband *sb, uint64_t records)
+{
+	sink_loss(sb->sink, 0, "sideband", "record", records);
+	say_flood(sb);
+	processes_missed(sb->processes);
+}
+
 /* ---- what the records say ---- */
 
 static void apply_mmap(struct sideband *sb, const struct mmap2_record *r, uint64_t time_ns)
@@ -234,9 +252,8 @@ static void apply(struct sideband *sb, const struct sideband_record *rec)
 		processes_exit(p, (pid_t)task->pid, (pid_t)task->tid, rec->time_ns);
 		break;
 	case PERF_RECORD_LOST:
-		sink_loss(sb->sink, 0, "sideband", "record", ((const struct lost_record *)h)->lost);
-		say_flood(sb);
-		processes_missed(p);
+		if (h->size >= sizeof(struct lost_record))
+			lose(sb, ((const struct lost_record *)h)->lost);
 		break;
 	}
 }
@@ -268,6 +285,23 @@ void sideband_read(struct sideband *sb)
 	processes_show(sb->processes);
 }
 
+void sideband_end(struct sideband *sb)
+{
+	struct {
+		uint64_t value, lost;
+	} counts;
+
+	if (!sb)
+		return;
+	sideband_read(sb);
+	for (int i = 0; i < sb->cpu_count; i++) {
+		struct sideband_cpu *c = &sb->cpus[i];
+
+		if (read(c->source.fd, &counts, sizeof(counts)) == sizeof(counts) && counts.lost > c->lost)
+			lose(sb, counts.lost - c->lost);
+	}
+}
+
 static void on_ready(struct source *src)
 {
 	sideband_read(src->ctx);
@@ -280,6 +314,7 @@ static int open_cpu(struct sideband *sb, int cpu)
 		.config = PERF_COUNT_SW_DUMMY,
 		.size = sizeof(attr),
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+		.read_format = PERF_FORMAT_LOST,
 		.sample_id_all = 1,
 		.mmap = 1,
 		.mmap2 = 1,

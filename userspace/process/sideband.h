@@ -17,6 +17,8 @@ struct sideband;
 int sideband_open(struct sideband **out, struct sink *sink, struct sources *sources, struct processes *processes);
 /* Applies all waiting records, oldest first. */
 void sideband_read(struct sideband *sb);
+/* The same for the last time. A ring reports a loss with its next record only, so the kernel is asked for the rest. */
+void sideband_end(struct sideband *sb);
 void sideband_free(struct sideband *sb);
 
 #endif

@@ -485,6 +485,7 @@ static void finish(struct loop *l)
 	jvms_tick(&s->jvms, true);
 	stacks_name_deferred(s->stacks, DEFERRED_NAMES_NS);
 	perf_maps_name(s->perf_maps);
+	sideband_end(s->sideband);
 	sink_clock(&s->sink);
 	emit_stats(l);
 	sink_losses(&s->sink);
