@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A process maps and unmaps code without end while the recorder is stopped: the side-band loses records, and the
 # recording says whose they mostly were.
+# alone: it takes the room of all processes' records
 source "$(dirname "$0")/../lib.sh"
 
 python3 -c '

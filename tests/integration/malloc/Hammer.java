@@ -1,3 +1,5 @@
+import java.util.concurrent.CountDownLatch;
+
 /**
  * Threads that the JVM knows, and threads that it does not, allocate, move and free native memory and check what is in
  * it, while libraries come and go. Arguments: threads, operations of all of them in thousands, and the name of a library
@@ -20,7 +22,9 @@ public class Hammer {
 
     static native void stopLoading();
 
+    static final int PARTS = 10;
     static volatile long damaged;
+    static volatile boolean stopped;
 
     static synchronized void add(long more) {
         damaged += more;
@@ -34,8 +38,9 @@ public class Hammer {
             return;
         }
         int count = Integer.parseInt(args[0]);
-        long each = Long.parseLong(args[1]) * 1000 / count;
+        long part = Long.parseLong(args[1]) * 1000 / count / PARTS;
         Thread[] threads = new Thread[count];
+        CountDownLatch worked = new CountDownLatch(count);
         Thread loader = new Thread(() -> System.out.println("loaded " + loadAgain(args[2])));
 
         System.out.println("ready");
@@ -44,9 +49,20 @@ public class Hammer {
         for (int i = 0; i < count; i++) {
             long seed = i + 1;
 
-            threads[i] = new Thread(() -> add(seed % 2 == 0 ? work(each, seed) : foreignWork(each, seed)));
+            threads[i] = new Thread(() -> {
+                for (int done = 0; done < PARTS || !stopped; ) {
+                    add(seed % 2 == 0 ? work(part, seed + done * 1000L) : foreignWork(part, seed + done * 1000L));
+                    if (++done == PARTS) {
+                        worked.countDown();
+                    }
+                }
+            });
             threads[i].start();
         }
+        worked.await();
+        System.out.println("worked");
+        System.in.read();
+        stopped = true;
         for (Thread thread : threads) {
             thread.join();
         }

@@ -10,17 +10,17 @@ start_record -e cpu -p "$JAVA_PID" -o a.trace
 wait_joined "$JAVA_PID"
 go_on
 turns=0
-until grep -q "^damaged" out || gone_or_zombie "$JAVA_PID"; do
-	braid ctl "$JAVA_PID" enable malloc=16k >ctl.out 2>&1 || break
-	braid ctl "$JAVA_PID" interval malloc=1m >ctl.out 2>&1 || break
-	braid ctl "$JAVA_PID" disable malloc >ctl.out 2>&1 || break
+until { grep -q "^worked" out && [[ $turns -gt 2 ]]; } || gone_or_zombie "$JAVA_PID"; do
+	for change in "enable malloc=16k" "interval malloc=1m" "disable malloc"; do
+		# shellcheck disable=SC2086 # words
+		braid ctl "$JAVA_PID" $change >ctl.out 2>&1 || fail "braid ctl $change: $(cat ctl.out)"
+	done
 	((++turns))
 done
-wait_end "$JAVA_PID" "the program"
-[[ $STATUS -eq 0 ]] || fail "the program ended with $STATUS: $(cat out err)"
+end_program
 end_record
 grep -qx 'damaged 0' out || fail "damaged blocks: $(cat out)"
-[[ $(sed -n 's/^loaded //p' out) -gt 10 && $turns -gt 2 ]] || fail "libraries were loaded, or events switched, too rarely: $(cat out) $turns turns: $(cat ctl.out)"
+[[ $(sed -n 's/^loaded //p' out) -gt 0 ]] || fail "no library was loaded: $(cat out)"
 grep -v 'agent has been loaded\|serviceability tool\|Dynamic loading of agents' err | grep -E 'WARNING|FATAL|JNI|JVMTI' && fail "JNI complains"
 events a.trace "events came while it was on" 'len(of("malloc")) > 100 and len(of("config")) > 4' \
 	"whole blocks" 'all(e.weight >= e["value"] > 0 for e in of("malloc"))'

@@ -123,7 +123,7 @@ static void *part_main(void *arg)
 /* In several threads one after the other, which begin and end. */
 jlong JNICALL Java_Hammer_foreignWork(JNIEnv *env, jclass class, jlong operations, jlong seed)
 {
-	enum { PARTS = 20 };
+	enum { PARTS = 4 };
 	struct part p = {.operations = (long)operations / PARTS, .seed = (uint64_t)seed};
 	long damaged = 0;
 	pthread_t thread;
