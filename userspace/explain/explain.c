@@ -21,12 +21,10 @@ struct piece {
 static int follow(struct explaining *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns, uint32_t parent,
 		  uint32_t depth);
 
-/* The stretch's own thread has its own name, and others have that of their pool. NULL without memory. */
-static const char *who(struct explaining *x, uint32_t thread)
+/* "request-*"; NULL without memory. */
+static const char *pool_of(struct explaining *x, uint32_t thread)
 {
-	const char *name = wall_thread_name(x->e->wall, thread);
-
-	return thread == x->e->stretch.thread ? name : thread_pattern(&x->e->texts, name);
+	return thread_pattern(&x->e->texts, wall_thread_name(x->e->wall, thread));
 }
 
 __attribute__((format(printf, 2, 3))) static const char *text_of(struct explaining *x, const char *format, ...)
@@ -82,8 +80,10 @@ static uint32_t enter(struct explaining *x, const struct piece *p, struct explai
 {
 	uint32_t node;
 
-	kind.who = who(x, p->thread);
-	node = kind.who && kind.object ? explain_node(x, p->parent, &kind) : ROW_NONE;
+	kind.pool = pool_of(x, p->thread);
+	kind.own = p->depth == 0;
+	kind.who = kind.own ? wall_thread_name(x->e->wall, p->thread) : kind.pool;
+	node = kind.pool && kind.object ? explain_node(x, p->parent, &kind) : ROW_NONE;
 	if (node == ROW_NONE)
 		return node;
 	x->e->nodes.at[node].count++;
@@ -144,7 +144,7 @@ static const char *who_ran(struct explaining *x, const struct piece *p, uint32_t
 	const struct analysis *an = x->e->wall->an;
 	const struct thread_row *mine = table_row(&an->a->threads, x->e->wall->threads.at[p->thread].thread);
 	const struct thread_row *its = table_row(&an->a->threads, x->e->wall->threads.at[thread].thread);
-	const char *name = who(x, thread);
+	const char *name = pool_of(x, thread);
 
 	if (!name || its->process == mine->process)
 		return name;
@@ -322,7 +322,8 @@ int explain_new(struct explain **out, struct timeline *tl, const struct stretch 
 		return err;
 	e->wall = tl->wall;
 	e->stretch = *s;
-	if (!VEC_PUSH(&e->nodes, (struct explain_node){.who = "", .object = "", .ended_by = "", .site = ROW_NONE}))
+	if (!VEC_PUSH(&e->nodes,
+		      (struct explain_node){.who = "", .pool = "", .object = "", .ended_by = "", .site = ROW_NONE}))
 		err = follow(&x, s->thread, s->from_ns, s->to_ns, 0, 0) ?: explain_finish(&x);
 	strpool_free(&x.keys);
 	u64map_free(&x.node_of);

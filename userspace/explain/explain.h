@@ -36,7 +36,8 @@ struct explain_node {
 	uint32_t parent; /* index; the root, 0, is the stretch */
 	uint32_t key;	 /* equal for equal `who`, state, object and site */
 	uint32_t depth;
-	const char *who; /* "request-*", a pattern, except for the stretch's own thread */
+	const char *who;  /* of the stretch's own thread its name, of others `pool` */
+	const char *pool; /* "request-*": a pattern of names */
 	enum wall_state state;
 	const char *object;   /* "": not known */
 	uint32_t site;	      /* an xframe, ROW_NONE: none */
@@ -77,6 +78,7 @@ struct explain_change {
 
 struct explain_diff {
 	const struct explain *before, *after;
+	size_t typical_of;		    /* `before` is the typical one of so many spans; 0: it was asked for */
 	VEC(struct explain_change) changes; /* the largest difference first */
 };
 
@@ -86,7 +88,8 @@ void explain_diff_free(struct explain_diff *d);
 /* ---- explain_tree.c ---- */
 
 struct explain_kind {
-	const char *who, *object;
+	const char *who, *pool, *object; /* as in struct explain_node */
+	bool own;			 /* of the stretch's own thread */
 	enum wall_state state;
 	uint32_t site;
 	bool counted;

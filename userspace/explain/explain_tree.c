@@ -14,8 +14,8 @@ static uint32_t key_of(struct explaining *x, const struct explain_kind *k)
 {
 	char text[2048];
 
-	snprintf(text, sizeof(text), "%d|%d|%s|%s|%s", (int)k->state, k->counted,
-		 k->site == ROW_NONE ? "" : events_site_name(x->e->wall->an, k->site), k->who, k->object);
+	snprintf(text, sizeof(text), "%d|%d|%d|%s|%s|%s", (int)k->state, k->counted, k->own,
+		 k->site == ROW_NONE ? "" : events_site_name(x->e->wall->an, k->site), k->pool, k->object);
 	return strpool_add(&x->keys, text, strlen(text));
 }
 
@@ -26,6 +26,7 @@ static uint32_t add_node(struct explaining *x, uint32_t parent, uint32_t key, co
 				     .key = key,
 				     .depth = e->nodes.at[parent].depth + 1,
 				     .who = k->who,
+				     .pool = k->pool,
 				     .state = k->state,
 				     .object = k->object,
 				     .site = k->site,
@@ -101,8 +102,12 @@ static int compare_hits(const void *x, const void *y)
 static int add_site(struct explaining *x, uint32_t node, uint32_t stack, uint64_t ns)
 {
 	const struct explain_node *from = &x->e->nodes.at[node];
-	struct explain_kind kind = {
-		.who = from->who, .object = "", .site = wait_site(x->e->wall->an, stack), .state = WALL_RUNNING};
+	struct explain_kind kind = {.who = from->who,
+				    .pool = from->pool,
+				    .own = from->depth == 1,
+				    .object = "",
+				    .site = wait_site(x->e->wall->an, stack),
+				    .state = WALL_RUNNING};
 	struct explain_longest longest = {.thread = from->longest.thread, .stack = stack};
 	uint32_t to = explain_node(x, from->parent, &kind);
 

@@ -125,6 +125,7 @@ void explain_diff_json(FILE *out, const struct explain_diff *d, unsigned top)
 	json_stretch(&j, d->after);
 	json_open(&j, "against", '{');
 	json_stretch(&j, d->before);
+	json_number_if(&j, d->typical_of, "typical_of", d->typical_of);
 	json_close(&j, '}');
 	json_open(&j, "changes", '[');
 	for (size_t i = 0; i < d->changes.count && i < top; i++) {

@@ -198,8 +198,11 @@ void explain_diff_text(FILE *out, const struct explain_diff *d, unsigned top)
 	char text[QUANTITY_TEXT], diff[QUANTITY_TEXT];
 
 	text_thread(out, d->after);
-	fprintf(out, ", %s %s than %s\n\n", duration_text(diff, after < before ? before - after : after - before),
+	fprintf(out, ", %s %s than %s", duration_text(diff, after < before ? before - after : after - before),
 		after < before ? "less" : "more", duration_text(text, before));
+	if (d->typical_of)
+		fprintf(out, ", the median of %zu spans", d->typical_of);
+	fputs("\n\n", out);
 	fprintf(out, "  %12s  %11s  %11s  %s\n", "difference", "against", "this", "what and where");
 	for (size_t i = 0; i < d->changes.count && i < top; i++)
 		text_change(out, d, &d->changes.at[i]);

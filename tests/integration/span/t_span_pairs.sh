@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Spans between two probes of a program that knows nothing of spans: each of its requests is one, and the slowest is
-# explained by the thread that held the lock.
+# explained by the thread that held the lock, also where it is compared with the typical one.
 source "$(dirname "$0")/../lib.sh"
 
 cc -O1 -pthread -o requests "$TEST_DIR/requests.c"
@@ -12,6 +12,9 @@ braid explain --span request_begin..request_end r.trace >slowest.txt
 braid explain --span "request_begin..uprobe:$PWD/requests:request_end" --slowest 12 --json r.trace >all.json
 braid explain --span request_begin..request_end --what-if sleeping=0 --json r.trace >changed.json
 braid export --event offcpu --span request_begin..request_end --span 0000000000000007 r.trace >seventh.txt
+braid explain --diff --span request_begin..request_end r.trace >diff.txt
+braid explain --diff --span request_begin..request_end --json r.trace >diff.json
+braid explain --span request_begin..request_end --span 0000000000000007 --against 0000000000000003 --json r.trace >third.json
 python3 - <<'END'
 import json
 
@@ -22,11 +25,28 @@ assert all(t >= 0.005 for t in lasted.values()) and lasted[f"{7:016x}"] >= 0.060
 assert all(s["offcpu_s"] >= 0.005 and s["thread"] == "requests" for s in spans["by_samples"]), spans
 explained = [json.loads(line) for line in open("all.json")]
 assert len(explained) == 12 and explained[0]["time_s"] == max(e["time_s"] for e in explained) >= 0.060, explained
+for name in "diff", "third":
+    diff = json.load(open(f"{name}.json"))
+    against = diff["against"]
+    assert diff["span"] == f"{7:016x}" and against["span"] != diff["span"], diff
+    assert abs(sum(c["time_s"] for c in diff["changes"]) - diff["time_s"]) < 1e-6, diff
+    assert abs(sum(c["against_s"] for c in diff["changes"]) - against["time_s"]) < 1e-6, diff
+    first = diff["changes"][0]
+    assert (first["who"], first["state"], first["site"], first["against_s"]) == ("backup", "sleeping", "hold_lock", 0), first
+    assert first["time_s"] > 0.05 and first["for"]["site"] == "look_up", first
+    # What both did is one row.
+    assert any(c["state"] == "sleeping" and c["site"] == "look_up" and min(c["time_s"], c["against_s"]) > 0.004 for c in diff["changes"]), diff
+    if name == "diff":
+        assert against["typical_of"] == 12 and against["time_s"] == sorted(e["time_s"] for e in explained)[5], diff
+    else:
+        assert against["typical_of"] is None and against["span"] == f"{3:016x}", diff
 changed = json.load(open("changed.json"))
 assert changed["predicted_s"] < changed["time_s"] - 0.060, changed
 END
 grep -q '^Span 0000000000000007' slowest.txt || fail "not the seventh: $(cat slowest.txt)"
 grep -q 'backup sleeping in hold_lock' slowest.txt || fail "nobody held the lock: $(cat slowest.txt)"
+grep -q '^against the typical one, 00000000000000' diff.txt || fail "against which one: $(cat diff.txt)"
+sed -n 6p diff.txt | grep -q '^  + .*backup sleeping in hold_lock$' || fail "the first difference: $(cat diff.txt)"
 grep -q 'serve;look_up' seventh.txt || fail "no waits of the seventh: $(cat seventh.txt)"
 ! grep -q 'hold_lock' seventh.txt || fail "the other thread is in no span: $(cat seventh.txt)"
 
@@ -49,6 +69,8 @@ refuses()
 }
 refuses request_begin..nothing "no samples of the event 'nothing'" report --by span
 refuses request_begin.. "an event's name is missing" report
+refuses request_begin..request_end "has no times of the span 00000000000000ff" explain --against 00000000000000ff
+refuses request_begin..request_end "has no times of another span 0000000000000007" explain --against 0000000000000007
 refuses request_end..request_begin.. "no samples of the event 'request_begin..'" explain
 braid record -q -e "uprobe:$PWD/requests:request_begin" -e "uprobe:$PWD/requests:serve" -o r.trace -- ./requests
 refuses request_begin..request_end "no samples of the event 'request_end'" explain

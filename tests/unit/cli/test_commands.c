@@ -297,6 +297,18 @@ START_TEST(slow_spans_are_explained)
 	text = RUN(cmd_explain, "--span", "00000000000000a1", "--what-if", change, trace_path);
 	ck_assert_ptr_nonnull(strstr(text, "main would have taken 5.00 ms instead of 20.00 ms: 75% less\n"));
 	free(text);
+	text = RUN(cmd_explain, "--diff", trace_path);
+	ck_assert_ptr_nonnull(strstr(text,
+				     "Span 00000000000000a2\nagainst the typical one, 00000000000000a1\n"
+				     "main (101) took 30.00 ms, 10.00 ms more than 20.00 ms, the median of 2 spans\n"));
+	free(text);
+	text = RUN(cmd_explain, "--span", "00000000000000a1", "--against", "00000000000000a2", trace_path);
+	ck_assert_ptr_nonnull(strstr(text, "main (101) took 20.00 ms, 10.00 ms less than 30.00 ms\n"));
+	free(text);
+	text = output_of(cmd_explain, 1,
+			 (const char *const[]){"braid x", "--diff", "--span", "00000000000000a1", trace_path, NULL});
+	ck_assert_ptr_nonnull(strstr(error_text, "the span 00000000000000a1 is the typical one itself\n"));
+	free(text);
 	text = RUN(cmd_explain, "--thread", "main", "--from", "11ms", "--to", "16ms", "--against", "101ms..111ms",
 		   trace_path);
 	ck_assert_ptr_nonnull(strstr(text, "main (101) took 5.00 ms, 5.00 ms less than 10.00 ms\n"));
@@ -343,6 +355,11 @@ static const struct {
 	{cmd_explain, {"braid explain", "--thread", "1", "--slowest=2"}},
 	{cmd_explain, {"braid explain", "--thread", "1", "--against=1.."}},
 	{cmd_explain, {"braid explain", "--thread", "1", "--against=..2"}},
+	{cmd_explain, {"braid explain", "--slowest=1", "--against=1..2"}},
+	{cmd_explain, {"braid explain", "--diff", "--thread", "1"}},
+	{cmd_explain, {"braid explain", "--diff", "--slowest=2"}},
+	{cmd_explain, {"braid explain", "--diff", "--against=00000000000000a1"}},
+	{cmd_explain, {"braid explain", "--diff", "--what-if=io=0"}},
 	/* 2^32 + 999999999 and the like would be other processes if they were cut */
 	{cmd_heap, {"braid heap", "5294967295"}},
 	{cmd_memory, {"braid memory", "999999999"}},

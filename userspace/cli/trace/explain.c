@@ -5,31 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <views/span_view.h>
-#include <analyze/spans.h>
 #include <analyze/vthreads.h>
-#include <report/explain.h>
-#include <report/info.h>
-#include <util/compare.h>
 #include <util/log.h>
-#include <util/quantity.h>
 
 #include "cli/cli.h"
-#include "cli/common.h"
+#include "explain.h"
 
-struct explain_options {
-	const char *file, *thread;
-	struct filter stretch; /* its --from and --to */
-	struct filter against; /* the same of --against, if it has_from */
-	struct filter filter;  /* of the analysis: without a window, because reasons may be anywhere */
-	struct filter span;    /* its id, or what it has */
-	unsigned slowest;      /* spans */
-	struct what_if what_if;
-	unsigned top;
-	bool json;
+enum {
+	OPT_THREAD = 0x200,
+	OPT_FROM,
+	OPT_TO,
+	OPT_AGAINST,
+	OPT_DIFF,
+	OPT_WHAT_IF,
+	OPT_SPAN,
+	OPT_SLOWEST,
+	OPT_JSON,
+	OPT_TOP
 };
-
-enum { OPT_THREAD = 0x200, OPT_FROM, OPT_TO, OPT_AGAINST, OPT_WHAT_IF, OPT_SPAN, OPT_SLOWEST, OPT_JSON, OPT_TOP };
 
 static const struct argp_option options[] = {
 	{"thread", OPT_THREAD, "THREAD", 0, "Explain this thread, which may be virtual: its name, or its id", 0},
@@ -44,7 +37,12 @@ static const struct argp_option options[] = {
 	 "the times of a thread from a hit of the event FROM to its next one of TO, method:PATTERN: they are recorded calls of these methods, and the longest one is explained",
 	 0},
 	{"slowest", OPT_SLOWEST, "N", 0, "Explain the N spans that lasted longest, one after the other", 0},
-	{"against", OPT_AGAINST, "TIME..TIME", 0, "Print what differs from this other stretch of the thread", 0},
+	{"diff", OPT_DIFF, 0, 0,
+	 "Print what differs between the slowest of these spans, or that of --span ID, and the typical one: the one whose "
+	 "duration is the median",
+	 0},
+	{"against", OPT_AGAINST, "TIME..TIME|ID", 0,
+	 "Print what differs from this other stretch of the thread, or from the span with this id", 0},
 	{"what-if", OPT_WHAT_IF, "WHAT=CHANGE", 0,
 	 "Print how long it would have taken if the waits for a lock (its class), a method, or times of a kind (io, cpu, "
 	 "gc, sleeping, ...) took no time (=0), half of it (=/2), or more (=*1.5); can be repeated",
@@ -61,6 +59,7 @@ static const char doc[] =
 	"  braid explain --thread main --from 1.5 --to 2.5 braid.trace\n"
 	"  braid explain --thread 4711 --from 2 --to 3 --against 1..2 braid.trace\n"
 	"  braid explain --slowest 3 braid.trace\n"
+	"  braid explain --diff --span http.route=/cart braid.trace\n"
 	"  braid explain --span 'method:com.acme.Dao.*' --slowest 3 braid.trace\n"
 	"  braid explain --thread main --what-if com.acme.Journal=0 braid.trace\n"
 	"  braid explain --thread main --what-if io=/2 --what-if Parser.parse=/2 braid.trace\n"
@@ -82,6 +81,16 @@ static void parse_against(struct argp_state *state, struct filter *f, const char
 	common_time(state, "against", dots + 2, &f->has_to, &f->to);
 }
 
+static void parse_against_span(struct argp_state *state, struct explain_options *o)
+{
+	struct filter f = {0};
+
+	if (filter_add_spans(&f, o->against_text) || f.spans.count != 1)
+		argp_error(state, "--against: '%s' is not a span's id, of 16 hexadecimal digits", o->against_text);
+	o->against_span = f.spans.at[0];
+	filter_free(&f);
+}
+
 static void parse_what_if(struct argp_state *state, struct what_if *wi, char *arg)
 {
 	switch (what_if_add(wi, arg)) {
@@ -98,6 +107,20 @@ static void parse_what_if(struct argp_state *state, struct what_if *wi, char *ar
 	}
 }
 
+/* What can be compared with what. */
+static void check_diff(struct argp_state *state, const struct explain_options *o)
+{
+	if (o->diff && o->thread)
+		argp_error(state, "--diff compares spans; --against compares two stretches of a thread");
+	if (o->diff && o->against_text)
+		argp_error(state, "--diff and --against cannot be used together");
+	if ((o->diff || o->against_text) && o->slowest > 1)
+		argp_error(state, "--diff and --against compare one span with another one, not --slowest %u",
+			   o->slowest);
+	if (o->what_if.count && (o->diff || o->against_text || o->slowest > 1))
+		argp_error(state, "--what-if cannot be used with --diff or --against, and with one span only");
+}
+
 static void check_choice(struct argp_state *state, const struct explain_options *o)
 {
 	int chosen = (o->thread != NULL) + (o->span.spans.count > 0) + (o->slowest > 0);
@@ -106,10 +129,23 @@ static void check_choice(struct argp_state *state, const struct explain_options 
 		argp_error(state, "--thread, --span and --slowest cannot be used together");
 	if (!chosen)
 		argp_error(state, "--thread, --span or --slowest is missing; `braid report --wall` lists the threads");
-	if (!o->thread && (o->stretch.has_from || o->stretch.has_to || o->against.has_from))
-		argp_error(state, "--from, --to and --against need --thread");
-	if (o->what_if.count && (o->against.has_from || o->slowest > 1))
-		argp_error(state, "--what-if cannot be used with --against, and with one span only");
+	if (!o->thread && (o->stretch.has_from || o->stretch.has_to))
+		argp_error(state, "--from and --to need --thread");
+	check_diff(state, o);
+}
+
+/* What is meant if not all of it is said. */
+static void complete(struct argp_state *state, struct explain_options *o)
+{
+	bool some = o->span.attributes.count || filter_makes_spans(&o->span) || o->diff;
+
+	if (some && !o->thread && !o->span.spans.count && !o->slowest)
+		o->slowest = 1;
+	check_choice(state, o);
+	if (o->against_text && o->thread)
+		parse_against(state, &o->against, o->against_text);
+	else if (o->against_text)
+		parse_against_span(state, o);
 }
 
 static error_t explain_parse(int key, char *arg, struct argp_state *state)
@@ -127,7 +163,10 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 		common_time(state, "to", arg, &o->stretch.has_to, &o->stretch.to);
 		return 0;
 	case OPT_AGAINST:
-		parse_against(state, &o->against, arg);
+		o->against_text = arg;
+		return 0;
+	case OPT_DIFF:
+		o->diff = true;
 		return 0;
 	case OPT_WHAT_IF:
 		parse_what_if(state, &o->what_if, arg);
@@ -150,11 +189,7 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 		o->slowest = common_number(state, "slowest", "spans", arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (o->span.attributes.count && !o->span.spans.count && !o->slowest)
-			o->slowest = 1;
-		if (filter_makes_spans(&o->span) && !o->thread && !o->span.spans.count && !o->slowest)
-			o->slowest = 1;
-		check_choice(state, o);
+		complete(state, o);
 		return common_file_arg(key, arg, state, &o->file);
 	default:
 		return common_file_arg(key, arg, state, &o->file);
@@ -261,179 +296,21 @@ static bool find_stretch(const struct loaded *l, const struct wall *w, const str
 	return false;
 }
 
-/* ---- output ---- */
-
-static int print_one(const struct explain_options *o, struct timeline *tl, const struct stretch *s)
+static int print_thread(struct explain_options *o, const struct loaded *l, struct wall *w, bool *ok)
 {
-	struct explain *e;
-	int err = explain_new(&e, tl, s);
+	struct stretch s = {.thread = ROW_NONE}, against;
+	struct timeline *tl = NULL;
+	int err = find_thread(w, l->path, o->thread, &s.thread);
 
-	if (!err && o->json)
-		explain_json(stdout, e, o->top);
-	else if (!err)
-		explain_text(stdout, e, o->top);
-	explain_free(e);
-	return err;
-}
-
-static int print_diff(const struct explain_options *o, struct timeline *tl, const struct stretch *s,
-		      const struct stretch *against)
-{
-	struct explain *before = NULL, *after = NULL;
-	struct explain_diff d = {0};
-	int err = explain_new(&before, tl, against) ?: explain_new(&after, tl, s);
-
-	err = err ?: explain_diff_new(&d, before, after);
-	if (!err && o->json)
-		explain_diff_json(stdout, &d, o->top);
-	else if (!err)
-		explain_diff_text(stdout, &d, o->top);
-	explain_diff_free(&d);
-	explain_free(before);
-	explain_free(after);
-	return err;
-}
-
-/* A change of a lock or a method that is not there is a mistake; of a kind of time there may be none. */
-static bool check_what_if(const struct what_if *wi)
-{
-	for (size_t i = 0; i < wi->count; i++)
-		if (!wi->changes[i].matched_ns && !wi->changes[i].states) {
-			log_error(
-				"--what-if: no time of the stretch is a lock's or a method's, and no kind of time is called "
-				"'%s'; `braid explain` without it shows the names",
-				wi->changes[i].target);
-			return false;
-		}
-	return true;
-}
-
-static int print_what_if(struct explain_options *o, struct timeline *tl, const struct stretch *s, bool *ok)
-{
-	const char *name = wall_thread_name(tl->wall, s->thread);
-	int err = what_if_replay(&o->what_if, tl, s);
-
-	*ok = !err && check_what_if(&o->what_if);
+	against = s;
+	*ok = !err && s.thread != ROW_NONE && find_stretch(l, w, &o->stretch, &s) &&
+	      (!o->against.has_from || find_stretch(l, w, &o->against, &against));
 	if (*ok)
-		(o->json ? what_if_json : what_if_text)(stdout, &o->what_if, name);
+		err = timeline_new(&tl, w);
+	if (*ok && !err)
+		err = o->against.has_from ? explain_print_diff(o, tl, &s, &against, 0) : explain_print(o, tl, &s, ok);
+	timeline_free(tl);
 	return err;
-}
-
-/* ---- spans ---- */
-
-static int compare_spans(const void *x, const void *y)
-{
-	const struct span_sum *p = x, *q = y;
-
-	return compare_u64(q->last_ns - q->first_ns, p->last_ns - p->first_ns)
-		       ?: compare_u64(p->row->span_id, q->row->span_id);
-}
-
-/* The spans to explain. */
-struct span_choice {
-	struct wall *wall;
-	VEC(struct stretch) stretches; /* the longest first */
-	struct u64map vthreads;	       /* id to the place in the wall and 1; ROW_NONE: its time is not known */
-};
-
-static int find_place(struct span_choice *c, uint32_t vthread, uint32_t *thread)
-{
-	uint32_t *known = u64map_put(&c->vthreads, vthread);
-	struct wall_thread t;
-	int err = 0;
-
-	if (!known)
-		return -ENOMEM;
-	if (!*known && wall_vthread(c->wall, vthread, &t)) {
-		err = wall_add_vthread(c->wall, &t);
-		*known = (uint32_t)c->wall->threads.count;
-	} else if (!*known) {
-		*known = ROW_NONE;
-	}
-	*thread = *known == ROW_NONE ? ROW_NONE : *known - 1;
-	return err;
-}
-
-/* The stretch of a span's first thread, which is ROW_NONE if its time is not known. A virtual one is kept in the wall. */
-static int find_span_stretch(struct span_choice *c, const struct span_sum *span, struct stretch *s)
-{
-	const struct wall *w = c->wall;
-
-	*s = (struct stretch){ROW_NONE, span->first_ns, span->last_ns, span->row};
-	if (span->thread == ROW_NONE || s->from_ns >= s->to_ns)
-		return 0;
-	if (span->vthread)
-		return find_place(c, span->vthread, &s->thread);
-	if (w->threads.at[w->leader[span->thread]].life_ns)
-		s->thread = w->leader[span->thread];
-	return 0;
-}
-
-static int choose_spans(struct span_choice *c, struct span_view *v, const struct explain_options *o)
-{
-	size_t limit = o->slowest ? o->slowest : 1;
-	struct stretch s;
-	int err = 0;
-
-	VEC_SORT(&v->sums, compare_spans);
-	for (size_t i = 0; i < v->sums.count && c->stretches.count < limit && !err; i++) {
-		if (!spans_selected(v->an->a, &o->span, v->sums.at[i].row))
-			continue;
-		err = find_span_stretch(c, &v->sums.at[i], &s);
-		if (!err && s.thread != ROW_NONE)
-			err = VEC_PUSH(&c->stretches, s);
-	}
-	return err;
-}
-
-static int print_stretch(struct explain_options *o, struct timeline *tl, const struct stretch *s, bool *ok)
-{
-	return o->what_if.count ? print_what_if(o, tl, s, ok) : print_one(o, tl, s);
-}
-
-static void print_heading(const struct analyzer *a, const struct span_row *span, unsigned printed)
-{
-	printf("%sSpan %016" PRIx64, printed ? "\n" : "", span->span_id);
-	text_attributes(stdout, a, span->attributes);
-	putchar('\n');
-}
-
-static int print_spans(struct explain_options *o, struct timeline *tl, const struct span_choice *c, bool *ok)
-{
-	int err = 0;
-
-	for (size_t i = 0; !err && *ok && i < c->stretches.count; i++) {
-		if (!o->json)
-			print_heading(tl->wall->an->a, c->stretches.at[i].span, (unsigned)i);
-		err = print_stretch(o, tl, &c->stretches.at[i], ok);
-	}
-	return err;
-}
-
-/* The spans that are meant; *ok false: there are none, which is reported. */
-static int find_spans(struct span_choice *c, const struct explain_options *o, const char *path, bool *ok)
-{
-	struct span_view *v;
-	int err = span_view_new(&v, c->wall->an) ?: choose_spans(c, v, o);
-
-	span_view_free(v);
-	*ok = !err && c->stretches.count;
-	if (!err && !*ok)
-		log_error("%s has no times of %s; `braid report --by span %s` lists its spans", path,
-			  o->slowest ? "spans" : "this span", path);
-	return err;
-}
-
-static int print_thread(struct explain_options *o, const struct loaded *l, struct timeline *tl, uint32_t thread,
-			bool *ok)
-{
-	struct stretch s = {.thread = thread}, against = s;
-
-	*ok = find_stretch(l, tl->wall, &o->stretch, &s) &&
-	      (!o->against.has_from || find_stretch(l, tl->wall, &o->against, &against));
-	if (!*ok)
-		return 0;
-	return o->against.has_from ? print_diff(o, tl, &s, &against) : print_stretch(o, tl, &s, ok);
 }
 
 static bool check_stretches(const struct loaded *l, const struct explain_options *o)
@@ -443,27 +320,12 @@ static bool check_stretches(const struct loaded *l, const struct explain_options
 
 static bool write_explanation(const struct loaded *l, struct explain_options *o)
 {
-	struct span_choice spans = {0};
-	struct timeline *tl = NULL;
 	struct wall *w;
-	uint32_t thread = ROW_NONE;
 	bool ok = false;
 	int err = wall_new(&w, l->analysis);
 
-	spans.wall = w;
-	if (!err && o->thread) {
-		err = find_thread(w, l->path, o->thread, &thread);
-		ok = !err && thread != ROW_NONE;
-	} else if (!err) {
-		err = find_spans(&spans, o, l->path, &ok);
-	}
-	if (ok)
-		err = timeline_new(&tl, w);
-	if (!err && ok)
-		err = o->thread ? print_thread(o, l, tl, thread, &ok) : print_spans(o, tl, &spans, &ok);
-	timeline_free(tl);
-	free(spans.stretches.at);
-	u64map_free(&spans.vthreads);
+	if (!err)
+		err = o->thread ? print_thread(o, l, w, &ok) : explain_print_spans(o, l->path, w, &ok);
 	wall_free(w);
 	return (ok || err) && common_output_close(stdout, NULL, err);
 }

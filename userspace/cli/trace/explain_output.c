@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What `braid explain` prints of a stretch. */
+#include <util/log.h>
+
+#include "explain.h"
+
+static int print_one(const struct explain_options *o, struct timeline *tl, const struct stretch *s)
+{
+	struct explain *e;
+	int err = explain_new(&e, tl, s);
+
+	if (!err && o->json)
+		explain_json(stdout, e, o->top);
+	else if (!err)
+		explain_text(stdout, e, o->top);
+	explain_free(e);
+	return err;
+}
+
+int explain_print_diff(const struct explain_options *o, struct timeline *tl, const struct stretch *s,
+		       const struct stretch *against, size_t typical_of)
+{
+	struct explain *before = NULL, *after = NULL;
+	struct explain_diff d = {0};
+	int err = explain_new(&before, tl, against) ?: explain_new(&after, tl, s);
+
+	err = err ?: explain_diff_new(&d, before, after);
+	d.typical_of = typical_of;
+	if (!err && o->json)
+		explain_diff_json(stdout, &d, o->top);
+	else if (!err)
+		explain_diff_text(stdout, &d, o->top);
+	explain_diff_free(&d);
+	explain_free(before);
+	explain_free(after);
+	return err;
+}
+
+/* A change of a lock or a method that is not there is a mistake; of a kind of time there may be none. */
+static bool check_what_if(const struct what_if *wi)
+{
+	for (size_t i = 0; i < wi->count; i++)
+		if (!wi->changes[i].matched_ns && !wi->changes[i].states) {
+			log_error(
+				"--what-if: no time of the stretch is a lock's or a method's, and no kind of time is called "
+				"'%s'; `braid explain` without it shows the names",
+				wi->changes[i].target);
+			return false;
+		}
+	return true;
+}
+
+static int print_what_if(struct explain_options *o, struct timeline *tl, const struct stretch *s, bool *ok)
+{
+	const char *name = wall_thread_name(tl->wall, s->thread);
+	int err = what_if_replay(&o->what_if, tl, s);
+
+	*ok = !err && check_what_if(&o->what_if);
+	if (*ok)
+		(o->json ? what_if_json : what_if_text)(stdout, &o->what_if, name);
+	return err;
+}
+
+int explain_print(struct explain_options *o, struct timeline *tl, const struct stretch *s, bool *ok)
+{
+	return o->what_if.count ? print_what_if(o, tl, s, ok) : print_one(o, tl, s);
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "span_choice.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <analyze/attributes.h>
+#include <analyze/spans.h>
+#include <util/compare.h>
+
+static uint64_t duration(const struct span_sum *s)
+{
+	return s->last_ns - s->first_ns;
+}
+
+static int compare_spans(const void *x, const void *y)
+{
+	const struct span_sum *p = *(const struct span_sum *const *)x, *q = *(const struct span_sum *const *)y;
+
+	return compare_u64(duration(q), duration(p))
+		       ?: compare_u64(p->row->span_id, q->row->span_id)
+		       ?: (p > q) - (p < q);
+}
+
+/* Whether the time of its first thread is recorded. */
+static bool has_times(const struct wall *w, const struct span_sum *s)
+{
+	struct wall_thread t;
+
+	if (s->thread == ROW_NONE || s->first_ns >= s->last_ns)
+		return false;
+	return s->vthread ? wall_vthread(w, s->vthread, &t) : w->threads.at[w->leader[s->thread]].life_ns > 0;
+}
+
+int span_choice_new(struct span_choice *c, struct wall *w, const struct filter *f)
+{
+	int err;
+
+	*c = (struct span_choice){.wall = w};
+	err = span_view_new(&c->view, w->an);
+	for (size_t i = 0; !err && i < c->view->sums.count; i++) {
+		const struct span_sum *s = &c->view->sums.at[i];
+
+		if (spans_selected(w->an->a, f, s->row) && has_times(w, s))
+			err = VEC_PUSH(&c->spans, s);
+	}
+	VEC_SORT(&c->spans, compare_spans);
+	return err;
+}
+
+void span_choice_free(struct span_choice *c)
+{
+	span_view_free(c->view);
+	free(c->spans.at);
+	u64map_free(&c->vthreads);
+	*c = (struct span_choice){0};
+}
+
+const struct span_sum *span_choice_find(const struct span_choice *c, uint64_t id)
+{
+	for (size_t i = 0; i < c->spans.count; i++)
+		if (c->spans.at[i]->row->span_id == id)
+			return c->spans.at[i];
+	return NULL;
+}
+
+/* ---- the typical one ---- */
+
+/* What says which kind of request a span is: OpenTelemetry's attributes for names of low cardinality, and braid's own. */
+static const char *const names[] = {"method", "http.route", "rpc.method", "db.operation.name",
+				    "messaging.destination.name"};
+
+/* The value, an id of a->strings, of the attribute; 0: it has none. */
+static uint32_t value_of(const struct analyzer *a, const struct span_row *span, const char *key)
+{
+	const struct span_row *first = spans_get(a, span->same);
+	const struct attribute_row *row = first ? attributes_first(a, first->attributes) : NULL;
+
+	while (row && strcmp(strpool_get(&a->strings, row->key), key) != 0)
+		row = attributes_next(a, row);
+	return row ? row->value : 0;
+}
+
+static bool is_called_like(const struct analyzer *a, const struct span_row *x, const struct span_row *y)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (value_of(a, x, names[i]) != value_of(a, y, names[i]))
+			return false;
+	return true;
+}
+
+const struct span_sum *span_choice_typical(const struct span_choice *c, const struct span_sum *like, size_t *of)
+{
+	const struct span_sum *typical = NULL;
+	size_t seen = 0;
+
+	*of = 0;
+	for (size_t i = 0; i < c->spans.count; i++)
+		*of += is_called_like(c->wall->an->a, c->spans.at[i]->row, like->row);
+	for (size_t i = 0; i < c->spans.count && !typical; i++)
+		if (is_called_like(c->wall->an->a, c->spans.at[i]->row, like->row) && seen++ == *of / 2)
+			typical = c->spans.at[i];
+	return typical;
+}
+
+/* ---- stretches ---- */
+
+/* The virtual thread's place among w->threads, where it is kept. */
+static int place_of_vthread(struct span_choice *c, uint32_t vthread, uint32_t *thread)
+{
+	uint32_t *known = u64map_put(&c->vthreads, vthread);
+	struct wall_thread t;
+
+	if (!known)
+		return -ENOMEM;
+	if (!*known) {
+		if (!wall_vthread(c->wall, vthread, &t) || wall_add_vthread(c->wall, &t))
+			return -ENOMEM;
+		*known = (uint32_t)c->wall->threads.count;
+	}
+	*thread = *known - 1;
+	return 0;
+}
+
+int span_choice_stretch(struct span_choice *c, const struct span_sum *span, struct stretch *s)
+{
+	*s = (struct stretch){.from_ns = span->first_ns, .to_ns = span->last_ns, .span = span->row};
+	if (span->vthread)
+		return place_of_vthread(c, span->vthread, &s->thread);
+	s->thread = c->wall->leader[span->thread];
+	return 0;
+}
