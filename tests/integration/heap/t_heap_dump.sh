@@ -4,33 +4,7 @@
 # the copy nor a part of a file stays, however it ends.
 # shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/../lib.sh"
-
-# The children of the program: a copy would be one.
-copies()
-{
-	cat "/proc/$JAVA_PID"/task/*/children
-}
-
-no_copies()
-{
-	[[ -z $(copies) ]]
-}
-
-has_copy()
-{
-	[[ -n $(copies) ]]
-}
-
-# dump FILE OPTION...: a dump; what braid says is in err.
-dump()
-{
-	braid heap "$JAVA_PID" --dump "$@" 2>err || fail "braid heap --dump $*: $(cat err)"
-	grep -q '^braid: the JVM has .* in memory: it is expected to stand still for ' err || fail "no estimate: $(cat err)"
-	grep -q "^braid: process $JAVA_PID: [0-9]* objects, .* classes in $1, .*; it stood still for " err ||
-		fail "no result: $(cat err)"
-	[[ $(wc -l <err) -eq 2 ]] || fail "more words: $(cat err)"
-	wait_for "the end of the copy" no_copies
-}
+source "$(dirname "$0")/dumps.sh"
 
 start_program out "$JAVA" -Xmx256m -cp "$CLASSES" HeapShapes "$CLASSES"
 "$JAVA_HOME/bin/jcmd" "$JAVA_PID" GC.run >jcmd.out 2>&1 || fail "$(cat jcmd.out)" # its own dump is preceded by a collection, too
