@@ -469,3 +469,30 @@ int what_if_replay(struct what_if *wi, struct timeline *tl, const struct stretch
 	free(r.turns.at);
 	return err;
 }
+
+/* ---- the program ---- */
+
+static bool is_main(const struct wall *w, uint32_t row, uint32_t process, bool java)
+{
+	const struct thread_row *t = table_row(&w->an->a->threads, row);
+
+	if (t->process != process || t->virtual)
+		return false;
+	return java ? t->flags & TRACE_THREAD_JAVA && strcmp(analysis_thread_name(w->an, row), "main") == 0
+		    : t->tid == analysis_process(w->an, process)->pid;
+}
+
+/* The launcher's first thread only waits for main, so the latter goes first. */
+bool what_if_program(const struct wall *w, uint32_t process, struct stretch *s)
+{
+	*s = (struct stretch){.thread = ROW_NONE};
+	for (int java = 1; java >= 0 && s->thread == ROW_NONE; java--)
+		for (uint32_t i = 0; i < w->an->a->threads.count; i++) {
+			const struct wall_thread *t = &w->threads.at[w->leader[i]];
+
+			if (t->life_ns > s->to_ns - s->from_ns && is_main(w, i, process, java))
+				*s = (struct stretch){
+					.thread = w->leader[i], .from_ns = t->start_ns, .to_ns = t->end_ns};
+		}
+	return s->thread != ROW_NONE;
+}

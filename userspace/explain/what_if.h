@@ -39,4 +39,10 @@ int what_if_add(struct what_if *wi, char *text);
 /* Fills the times. 0 or -ENOMEM. */
 int what_if_replay(struct what_if *wi, struct timeline *tl, const struct stretch *s);
 
+/*
+ * All that is recorded of the life of the process's main thread: in a JVM, the one that Java calls main, else the
+ * process's first one. False: no time of it is recorded.
+ */
+bool what_if_program(const struct wall *w, uint32_t process, struct stretch *s);
+
 #endif

@@ -12,8 +12,14 @@ void explain_json(FILE *out, const struct explain *e, unsigned top);
 void explain_diff_text(FILE *out, const struct explain_diff *d, unsigned top);
 void explain_diff_json(FILE *out, const struct explain_diff *d, unsigned top);
 
-void what_if_text(FILE *out, const struct what_if *wi, const char *thread);
-void what_if_json(FILE *out, const struct what_if *wi, const char *thread);
+/* What is predicted of a stretch of a thread, and of the whole program by its main thread. */
+struct predictions {
+	const struct what_if *stretch, *program; /* NULL: no time of the main thread is recorded */
+	const char *thread, *main;		 /* their names */
+};
+
+void what_if_text(FILE *out, const struct predictions *p);
+void what_if_json(FILE *out, const struct predictions *p);
 
 /* ---- explain_words.c ---- */
 

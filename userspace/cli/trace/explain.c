@@ -44,7 +44,7 @@ static const struct argp_option options[] = {
 	{"against", OPT_AGAINST, "TIME..TIME|ID", 0,
 	 "Print what differs from this other stretch of the thread, or from the span with this id", 0},
 	{"what-if", OPT_WHAT_IF, "WHAT=CHANGE", 0,
-	 "Print how long it would have taken if the waits for a lock (its class), a method, or times of a kind (io, cpu, "
+	 "Print how long it, and the program, would have taken if the waits for a lock (its class), a method, or times of a kind (io, cpu, "
 	 "gc, sleeping, ...) took no time (=0), half of it (=/2), or more (=*1.5); can be repeated",
 	 0},
 	{"json", OPT_JSON, 0, 0, "Print JSON", 0},

@@ -37,12 +37,12 @@ int explain_print_diff(const struct explain_options *o, struct timeline *tl, con
 }
 
 /* A change of a lock or a method that is not there is a mistake; of a kind of time there may be none. */
-static bool check_what_if(const struct what_if *wi)
+static bool check_what_if(const struct what_if *wi, const struct what_if *program)
 {
 	for (size_t i = 0; i < wi->count; i++)
-		if (!wi->changes[i].matched_ns && !wi->changes[i].states) {
+		if (!wi->changes[i].matched_ns && !program->changes[i].matched_ns && !wi->changes[i].states) {
 			log_error(
-				"--what-if: no time of the stretch is a lock's or a method's, and no kind of time is called "
+				"--what-if: no time of the stretch or the program is a lock's or a method's, and no kind of time is called "
 				"'%s'; `braid explain` without it shows the names",
 				wi->changes[i].target);
 			return false;
@@ -52,12 +52,21 @@ static bool check_what_if(const struct what_if *wi)
 
 static int print_what_if(struct explain_options *o, struct timeline *tl, const struct stretch *s, bool *ok)
 {
-	const char *name = wall_thread_name(tl->wall, s->thread);
+	const struct wall *w = tl->wall;
+	const struct thread_row *t = table_row(&w->an->a->threads, w->threads.at[s->thread].thread);
+	struct what_if program = o->what_if;
+	struct predictions p = {.stretch = &o->what_if, .thread = wall_thread_name(w, s->thread)};
+	struct stretch life;
 	int err = what_if_replay(&o->what_if, tl, s);
 
-	*ok = !err && check_what_if(&o->what_if);
+	if (!err && what_if_program(w, t->process, &life)) {
+		err = what_if_replay(&program, tl, &life);
+		p.program = &program;
+		p.main = wall_thread_name(w, life.thread);
+	}
+	*ok = !err && check_what_if(&o->what_if, &program);
 	if (*ok)
-		(o->json ? what_if_json : what_if_text)(stdout, &o->what_if, name);
+		(o->json ? what_if_json : what_if_text)(stdout, &p);
 	return err;
 }
 
