@@ -3,6 +3,7 @@
 
 #include "charges.h"
 #include "contexts.h"
+#include "identity.h"
 #include "proc/procfs.h"
 #include "sink/records.h"
 #include "util/log.h"
@@ -78,6 +79,7 @@ static void free_image(struct processes *p, struct process *pr)
 	account_close(&pr->account);
 	pair_map_free(&pr->vthreads);
 	free(pr->resource);
+	free(pr->exe);
 	free(pr->mappings.at);
 	free(pr->past.at);
 	free(pr);
@@ -117,25 +119,6 @@ static void process_forget(struct processes *p, struct process *pr)
 }
 
 /* ---- identity ---- */
-
-/* `parent`: the process that it was forked from, or its earlier image, or NULL. */
-static void emit_process(struct processes *p, const struct process *pr, const struct process *parent)
-{
-	char exe[1024], cgroup[1024];
-
-	procfs_exe(pr->pid, exe, sizeof(exe));
-	procfs_cgroup(pr->pid, cgroup, sizeof(cgroup));
-	if (!*cgroup && parent) /* it has ended already */
-		procfs_cgroup(parent->pid, cgroup, sizeof(cgroup));
-	sink_process(p->sink,
-		     &(struct trace_process){.process = pr->id,
-					     .pid = (uint32_t)pr->pid,
-					     .parent = parent ? parent->id : 0,
-					     .start_ns = pr->since_ns ? pr->since_ns : procfs_start_ns(pr->pid),
-					     .comm = trace_str_of(pr->comm),
-					     .exe = trace_str_of(exe),
-					     .cgroup = trace_str_of(cgroup)});
-}
 
 static void emit_state(struct processes *p, const struct process *pr, uint32_t what, uint64_t time_ns)
 {
@@ -265,7 +248,7 @@ struct process *processes_get(struct processes *p, pid_t pid, uint64_t time_ns)
 		pr = new_image(p, pid, NULL, 0);
 		if (pr) {
 			snprintf(pr->comm, sizeof(pr->comm), "[%d]", pid);
-			emit_process(p, pr, NULL);
+			identity_emit(p->sink, pr, NULL);
 			exit_image(p, pr, time_ns);
 		}
 		return pr;
@@ -424,19 +407,17 @@ void processes_set_jvm(struct processes *p, struct process *process, struct jvm 
 
 /* ---- life ---- */
 
-int processes_add(struct processes *p, pid_t pid)
+static int add_running(struct processes *p, pid_t pid, const char *comm)
 {
 	struct add_context c = {.p = p, .time_ns = now_ns()};
-	char comm[16];
-	int err = procfs_comm(pid, pid, comm, sizeof(comm));
+	int err;
 
-	if (err)
-		return err;
 	c.process = new_image(p, pid, NULL, 0);
 	if (!c.process)
 		return -ENOMEM;
-	memcpy(c.process->comm, comm, sizeof(comm));
-	emit_process(p, c.process, NULL);
+	snprintf(c.process->comm, sizeof(c.process->comm), "%s", comm);
+	identity_read_exe(c.process);
+	identity_emit(p->sink, c.process, NULL);
 	if (procfs_living_thread(pid) != pid) { /* the end of its first thread is not reported again */
 		c.process->last_exit_ns = c.time_ns;
 		DL_APPEND2(p->leaderless, c.process, leaderless_prev, leaderless_next);
@@ -444,6 +425,18 @@ int processes_add(struct processes *p, pid_t pid)
 	err = procfs_mappings(pid, add_mapping_fact, &c);
 	show(p, c.process);
 	return err == -ESRCH ? 0 : err; /* it ended meanwhile, but its samples still have a process */
+}
+
+int processes_add(struct processes *p, pid_t pid)
+{
+	char comm[16];
+
+	return procfs_comm(pid, pid, comm, sizeof(comm)) ?: add_running(p, pid, comm);
+}
+
+int processes_add_launched(struct processes *p, pid_t pid)
+{
+	return add_running(p, pid, BEFORE_EXEC);
 }
 
 int processes_add_all(struct processes *p)
@@ -474,7 +467,8 @@ void processes_fork(struct processes *p, pid_t pid, pid_t parent, uint64_t time_
 	if (!pr)
 		return;
 	memcpy(pr->comm, from->comm, sizeof(pr->comm));
-	emit_process(p, pr, from);
+	identity_inherit_exe(pr, from);
+	identity_emit(p->sink, pr, from);
 	emit_state(p, pr, 0, time_ns);
 	charges_inherit(pr, p->sink, from);
 	pr->context = from->context;
@@ -495,7 +489,8 @@ void processes_exec(struct processes *p, pid_t pid, const char *comm, uint64_t t
 	if (!pr)
 		return;
 	snprintf(pr->comm, sizeof(pr->comm), "%.15s", comm);
-	emit_process(p, pr, old);
+	identity_read_exe(pr);
+	identity_emit(p->sink, pr, old);
 	emit_state(p, pr, 1, time_ns);
 	processes_changed(p, pr);
 }

@@ -37,6 +37,7 @@ struct process {
 	uint64_t start_ticks;  /* of the process, see procfs_start_ticks() */
 	uint64_t last_exit_ns; /* the last end of a thread after the end of the first one; 0: the first one runs */
 	char comm[16];
+	char *exe;			      /* the program's file; NULL: not known */
 	struct process *older, *newer;	      /* images of the same pid */
 	VEC(struct process_mapping) mappings; /* sorted by start, not overlapping */
 	VEC(struct process_mapping) past;     /* mappings of a moment ago, oldest end first */
@@ -95,6 +96,8 @@ void processes_free(struct processes *p);
 
 /* Starts recording a running process and reads its mappings. -ESRCH when there is none. */
 int processes_add(struct processes *p, pid_t pid);
+/* The same for one that is to execute the program that is recorded: until then it is shown as what it is. */
+int processes_add_launched(struct processes *p, pid_t pid);
 int processes_add_all(struct processes *p); /* every process of the machine */
 
 /* The image of `pid` that ran at time_ns; NULL when it is not recorded. */

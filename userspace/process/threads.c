@@ -165,9 +165,20 @@ static void thread_add(struct threads *t, struct thread *thread)
 }
 
 /*
- * `tid` 0: the thread `ns_tid` of the process has ended. `comm`: the name that a running thread has; NULL: it is to be
- * looked up.
+ * The name of a running thread, NULL for one that has ended. The first thread has its process's name, which the side-band
+ * has followed. What /proc says of the tid is said of the program that the process executes by now, and of another
+ * process once the pid is used again.
  */
+static const char *find_comm(const struct process *process, pid_t tid, char to[16])
+{
+	if (tid == process->pid)
+		return process->comm;
+	if (!tid || process->gone_ns || procfs_comm(process->pid, tid, to, 16))
+		return NULL;
+	return to;
+}
+
+/* `tid` 0: the thread `ns_tid` of the process has ended. `comm`: its name; NULL: it is to be looked up. */
 static struct thread *new_thread(struct threads *t, struct process *process, pid_t tid, pid_t ns_tid, const char *comm)
 {
 	struct thread *thread;
@@ -180,8 +191,7 @@ static struct thread *new_thread(struct threads *t, struct process *process, pid
 		account_release(&process->account, BUDGET_THREADS, 1);
 		return NULL;
 	}
-	if (!comm && tid && !procfs_comm(process->pid, tid, found, sizeof(found)))
-		comm = found;
+	comm = comm ?: find_comm(process, tid, found);
 	thread->name = strdup(comm ?: process->comm);
 	if (!thread->name) {
 		account_release(&process->account, BUDGET_THREADS, 1);
@@ -193,7 +203,7 @@ static struct thread *new_thread(struct threads *t, struct process *process, pid
 	thread->ns_tid = ns_tid;
 	thread->key = thread_key(process->pid, tid ?: -ns_tid);
 	thread->process = process;
-	thread->named = comm || tid == process->pid;
+	thread->named = comm;
 	if (!comm)
 		set_gone(t, thread);
 	thread_add(t, thread);
@@ -295,8 +305,10 @@ void threads_comm(struct threads *t, struct process *process, pid_t tid, const c
 	struct thread *thread = youngest(t, thread_key(process->pid, tid));
 	char name[16];
 
+	while (thread && thread->process != process) /* of an earlier program, whose records came late */
+		thread = thread->older;
 	snprintf(name, sizeof(name), "%.15s", comm);
-	if (!thread || thread->process != process) {
+	if (!thread) {
 		if (tid != process->pid) /* that one has the process's name */
 			(void)new_thread(t, process, tid, 0, name);
 		return;

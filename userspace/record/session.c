@@ -394,7 +394,7 @@ static int add_targets(struct loop *l)
 		if (o->attach && (err = agents_prepare(l->s->agents, &option)))
 			return err;
 		err = command_prepare(&l->command, o->command, option, trace_writer_on_stdout(l->s->sink.writer));
-		if (err || (err = processes_add(l->s->processes, l->command.pid)))
+		if (err || (err = processes_add_launched(l->s->processes, l->command.pid)))
 			return err;
 	}
 	if (o->system_wide && o->attach)

@@ -3,6 +3,7 @@
 #include "process/processes.h"
 
 #include <check.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,60 @@ START_TEST(names_belong_to_an_image)
 }
 END_TEST
 
+/* The process's first thread is called as the process is; /proc knows this program's name only. */
+START_TEST(the_first_thread_has_the_image_s_name)
+{
+	struct process next = {.id = 8, .pid = process.pid, .comm = "next"};
+
+	ck_assert_ptr_nonnull(threads_now(threads, &next, process.pid));
+	ck_assert_ptr_nonnull(threads_now(threads, &process, process.pid));
+	ck_assert_str_eq(names, "next,java,");
+	threads_comm(threads, &next, process.pid, "renamed");
+	ck_assert_str_eq(names, "next,java,renamed,");
+	threads_forget(threads, &next);
+}
+END_TEST
+
+struct other {
+	int ready[2], done[2];
+};
+
+static void *run_other(void *ctx)
+{
+	struct other *o = ctx;
+	pid_t tid = gettid();
+	char go;
+
+	ck_assert_int_eq(write(o->ready[1], &tid, sizeof(tid)), sizeof(tid));
+	ck_assert_int_eq(read(o->done[0], &go, 1), 0);
+	return NULL;
+}
+
+/* What /proc says of a thread is a name in the program that runs, and in none that its process executed before. */
+START_TEST(an_image_that_ended_has_no_new_names)
+{
+	struct other o;
+	pthread_t thread;
+	pid_t tid;
+
+	ck_assert_int_eq(pipe(o.ready) | pipe(o.done), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, run_other, &o), 0);
+	ck_assert_int_eq(pthread_setname_np(thread, "other"), 0);
+	ck_assert_int_eq(read(o.ready[0], &tid, sizeof(tid)), sizeof(tid));
+	process.pid = getpid();
+	ck_assert(threads_now(threads, &process, tid)->named);
+	threads_forget(threads, &process);
+	process.gone_ns = 1;
+	ck_assert(!threads_now(threads, &process, tid)->named);
+	ck_assert_str_eq(names, "other,java,");
+	close(o.done[1]);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	close(o.ready[0]);
+	close(o.ready[1]);
+	close(o.done[0]);
+}
+END_TEST
+
 START_TEST(named_threads_are_bounded)
 {
 	for (pid_t i = 1; i <= (pid_t)MANY + 9; i++)
@@ -133,6 +188,8 @@ Suite *test_threads(void)
 	tcase_add_test(t, the_last_name_counts);
 	tcase_add_test(t, without_a_name_it_has_the_process_s);
 	tcase_add_test(t, names_belong_to_an_image);
+	tcase_add_test(t, the_first_thread_has_the_image_s_name);
+	tcase_add_test(t, an_image_that_ended_has_no_new_names);
 	tcase_add_test(t, named_threads_are_bounded);
 	suite_add_tcase(s, t);
 	return s;

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 Suite *test_gc(void);
@@ -94,7 +93,7 @@ static void agent(uint16_t kind, uint64_t number, uint64_t start_ns, uint64_t ti
 	jvm_record(jvm, (const struct braid_rec *)(const void *)record, sizeof(record));
 }
 
-/* A probe's hit by this thread. */
+/* A probe's hit by the first thread of the process, which is called as that is. */
 static void probe(enum braid_probe probe, uint64_t object, uint64_t time_ns, const char *said)
 {
 	struct braid_event_jvm_event e = {
@@ -139,7 +138,7 @@ END_TEST
 
 START_TEST(probes_complete_a_pause)
 {
-	prctl(PR_SET_NAME, "VM Thread");
+	strcpy(process.comm, "VM Thread");
 	probe(BRAID_PROBE_GC_BEGIN, 0x10, 1100, "Ergonomics");
 	heap(0x10, 0, 3000);
 	heap(0x10, 1, 1000);
@@ -162,7 +161,7 @@ END_TEST
 /* A lost end does not hold pauses back for ever. */
 START_TEST(pause_waits_not_for_ever)
 {
-	prctl(PR_SET_NAME, "VM Thread");
+	strcpy(process.comm, "VM Thread");
 	probe(BRAID_PROBE_GC_BEGIN, 0x10, 1100, "");
 	agent(BRAID_REC_GC_FINISH, 1, 1000, 1500);
 	gc_settle(jvm, 2000);
@@ -174,7 +173,7 @@ END_TEST
 
 START_TEST(cycle_with_phases)
 {
-	prctl(PR_SET_NAME, "ZDriverMinor");
+	strcpy(process.comm, "ZDriverMinor");
 	probe(BRAID_PROBE_GC_BEGIN, 0x10, 1000, "Warmup");
 	probe(BRAID_PROBE_GC_PHASE, 0x20, 1100, "Concurrent Mark");
 	probe(BRAID_PROBE_GC_PHASE, 0x20, 1150, "Concurrent Mark Follow");
@@ -196,7 +195,7 @@ END_TEST
 
 START_TEST(what_has_not_ended)
 {
-	prctl(PR_SET_NAME, "ZDriver");
+	strcpy(process.comm, "ZDriver");
 	probe(BRAID_PROBE_GC_BEGIN, 0x10, 1000, "Warmup");
 	agent(BRAID_REC_GC_START, 5, 1200, 1200);
 	gc_end(jvm);
