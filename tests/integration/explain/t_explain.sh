@@ -41,3 +41,19 @@ refuses()
 
 refuses "has no times of a thread 'nobody'" --thread nobody locked.trace
 refuses "is called 'nothing'" --thread coordinator --what-if nothing=0 locked.trace
+
+# A process that has executed a program has two lives with one number: the program's is meant.
+braid record -q -e offcpu -o exec.trace -- sleep 0.3
+braid explain --thread sleep --json exec.trace >sleep.json 2>sleep.err
+[[ ! -s sleep.err ]] || fail "another thread is called sleep: $(cat sleep.err)"
+read -r tid from < <(python3 -c '
+import json
+e = json.load(open("sleep.json"))
+assert e["parts"][0]["time_s"] >= 0.3, e
+print(e["tid"], "%.6f" % (e["from_s"] - 2e-6))')
+braid explain --thread "$tid" --json exec.trace >tid.json 2>tid.err
+cmp sleep.json tid.json || fail "it is another life: $(cat tid.json)"
+finds "executed more than one program.*'sleep'.*'\[before exec\]'" <tid.err || fail "the other life is not named: $(cat tid.err)"
+braid explain --thread "$tid" --to "$from" exec.trace >before.txt
+finds "^\[before exec\] ($tid) took" <before.txt || fail "not the life before: $(cat before.txt)"
+refuses "has no times of a thread 'braid'" --thread braid exec.trace

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `braid explain`: why a thread took as long as it did. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <analyze/vthreads.h>
 #include <util/log.h>
 
 #include "cli/cli.h"
@@ -198,83 +196,13 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 
 /* ---- the stretch ---- */
 
-struct search {
-	struct wall *w;
-	const char *text; /* the name or the number of a thread */
-	char numbers[256];
-	size_t count;
-	uint32_t found; /* the last one */
-};
-
-static bool is_meant(const struct search *s, const char *name, uint64_t number)
+/* As explain_find_thread(), in the time that is asked for. */
+static int find_then(const struct loaded *l, struct wall *w, const struct explain_options *o, uint32_t *found)
 {
-	char *end;
-	uint64_t wanted = strtoull(s->text, &end, 10);
+	struct window window;
+	bool windowed = filter_has_window(&o->stretch) && !analysis_window(&window, l->analyzer, &o->stretch);
 
-	if (*s->text >= '0' && *s->text <= '9' && !*end)
-		return number == wanted;
-	return strcmp(name, s->text) == 0;
-}
-
-static void take_found(struct search *s, uint32_t thread, uint64_t number)
-{
-	size_t used = strlen(s->numbers);
-
-	s->found = thread;
-	if (s->count++ < 8)
-		snprintf(s->numbers + used, sizeof(s->numbers) - used, "%s%" PRIu64, used ? ", " : "", number);
-}
-
-static void find_os_threads(struct search *s)
-{
-	const struct wall *w = s->w;
-
-	for (uint32_t i = 0; i < w->an->a->threads.count; i++) {
-		const struct thread_row *t = table_row(&w->an->a->threads, i);
-
-		if (is_meant(s, analysis_thread_name(w->an, i), t->tid) && w->threads.at[w->leader[i]].life_ns &&
-		    !(s->count && s->found == w->leader[i]))
-			take_found(s, w->leader[i], t->tid);
-	}
-}
-
-static int find_vthread(void *ctx, const struct wall_thread *t)
-{
-	struct search *s = ctx;
-	const struct vthread_row *v = vthreads_get(s->w->an->a, t->vthread);
-	uint32_t thread = (uint32_t)s->w->threads.count;
-	int err = 0;
-
-	if (!v || !is_meant(s, strpool_get(&s->w->an->a->strings, v->name), v->number))
-		return 0;
-	if (!s->count)
-		err = wall_add_vthread(s->w, t);
-	take_found(s, thread, v->number);
-	return err;
-}
-
-/*
- * The one thread of that name or number that has times; a virtual one if no other is called so. ROW_NONE: there is none,
- * or several, which is reported.
- */
-static int find_thread(struct wall *w, const char *path, const char *thread, uint32_t *found)
-{
-	struct search s = {.w = w, .text = thread};
-	int err = 0;
-
-	find_os_threads(&s);
-	if (!s.count)
-		err = wall_each_vthread(w, find_vthread, &s);
-	if (err)
-		return err;
-	if (s.count > 1)
-		log_error("%s has %zu threads '%s'; give one of their ids: %s", path, s.count, thread, s.numbers);
-	else if (!s.count)
-		log_error("%s has no times of a thread '%s'; `braid report --wall %s` lists those that it has, and "
-			  "`braid record -e offcpu` records them",
-			  path, thread, path);
-	*found = s.count == 1 ? s.found : ROW_NONE;
-	return 0;
+	return explain_find_thread(w, l->path, o->thread, windowed ? &window : NULL, found);
 }
 
 /* Without a time, the stretch is all of what is recorded of the thread's life. */
@@ -300,7 +228,7 @@ static int print_thread(struct explain_options *o, const struct loaded *l, struc
 {
 	struct stretch s = {.thread = ROW_NONE}, against;
 	struct timeline *tl = NULL;
-	int err = find_thread(w, l->path, o->thread, &s.thread);
+	int err = find_then(l, w, o, &s.thread);
 
 	against = s;
 	*ok = !err && s.thread != ROW_NONE && find_stretch(l, w, &o->stretch, &s) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the files of `braid explain` share: explain.c has its options and finds threads. */
+/* What the files of `braid explain` share: explain.c has its options. */
 #ifndef BRAID_CLI_TRACE_EXPLAIN_H
 #define BRAID_CLI_TRACE_EXPLAIN_H
 
@@ -28,6 +28,15 @@ int explain_print(struct explain_options *o, struct timeline *tl, const struct s
 /* typical_of: of so many spans `against` is the typical one; 0: it was asked for. */
 int explain_print_diff(const struct explain_options *o, struct timeline *tl, const struct stretch *s,
 		       const struct stretch *against, size_t typical_of);
+
+/* ---- explain_thread.c ---- */
+
+/*
+ * The one thread of that name or number that has times; a virtual one if no other is called so. ROW_NONE: there is none,
+ * or several, which is reported. `window`: a thread that has times in it is preferred; NULL: any.
+ */
+int explain_find_thread(struct wall *w, const char *path, const char *thread, const struct window *window,
+			uint32_t *found);
 
 /* ---- explain_spans.c ---- */
 
