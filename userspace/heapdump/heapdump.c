@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heapdump.h"
 
+#include "by_root.h"
 #include "copy.h"
 #include "histogram.h"
 #include "writer.h"
@@ -87,6 +88,8 @@ static int reach(struct writer *w, const uint64_t at[VM_SYMBOLS])
 	if (err == -EPROTO)
 		return fail(w, err, "this JVM's roots are not where braid expects them");
 	err = err ?: stacks_read(w, at);
+	if (w->reach.by_root) /* the turn of each root comes later */
+		return err ? fail(w, err, "cannot read the threads: %s", text_of(err)) : 0;
 	err = err ?: reach_close_over(&w->reach);
 	err = err ?: allocations_read(w);
 	return err ? fail(w, err, "cannot go through the heap: %s", text_of(err)) : 0;
@@ -107,24 +110,26 @@ static int put(struct writer *w)
 	return err ? fail(w, err, "cannot read the heap: %s", text_of(err)) : 0;
 }
 
-static int count(struct writer *w, struct histogram *h)
+static int count(struct writer *w, struct histogram *h, struct by_root *r)
 {
-	int err = histogram_count(w, h);
+	int err = r ? by_root_count(w, r) : histogram_count(w, h);
 
 	return err ? fail(w, err, "cannot read the heap: %s", text_of(err)) : 0;
 }
 
-/* Finds what is reachable, and has it written or, with `h`, counted. */
-static int go_through(struct heapdump *d, struct histogram *h)
+/* Finds what is reachable, and has it written or, with `h` or `r`, counted. */
+static int go_through(struct heapdump *d, struct histogram *h, struct by_root *r)
 {
 	struct writer w = {.d = d, .copy = {.fd = -1}};
 	uint64_t at[VM_SYMBOLS];
 	int err = find(&w);
 
 	err = err ?: understand(&w, at);
+	if (!err && r && (err = reach_by_root(&w.reach, copy_bytes(w.copy.pid))))
+		err = fail(&w, err, "cannot go through the heap: %s", strerror(-err));
 	err = err ?: reach(&w, at);
 	if (!err)
-		err = h ? count(&w, h) : put(&w);
+		err = h || r ? count(&w, h, r) : put(&w);
 	/* What was read of a copy that has ended meanwhile may be another process's. */
 	if (!err && (err = copy_check(&w.copy)))
 		err = fail(&w, err, "cannot read the heap");
@@ -149,7 +154,7 @@ static int go_through(struct heapdump *d, struct histogram *h)
 
 int heapdump_write(struct heapdump *d)
 {
-	return go_through(d, NULL);
+	return go_through(d, NULL, NULL);
 }
 
 bool heapdump_end(struct heapdump *d, pthread_t thread)
@@ -165,5 +170,11 @@ bool heapdump_end(struct heapdump *d, pthread_t thread)
 int histogram_read(struct histogram *h, struct heapdump *d)
 {
 	*h = (struct histogram){0};
-	return go_through(d, h);
+	return go_through(d, h, NULL);
+}
+
+int by_root_read(struct by_root *r, struct heapdump *d)
+{
+	*r = (struct by_root){0};
+	return go_through(d, NULL, r);
 }

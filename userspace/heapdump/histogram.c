@@ -76,30 +76,36 @@ static int compare_tallies(const void *x, const void *y)
 
 /* ---- names ---- */
 
-static char *symbol_text(const struct vm *vm, uint64_t symbol)
+char *histogram_symbol(const struct vm *vm, uint64_t symbol)
 {
 	char text[NAME_BYTES];
 
 	return strndup(text, klasses_symbol(vm, symbol, text, sizeof(text)));
 }
 
-/* A String's characters; NULL: they cannot be read. */
-static char *string_text(const struct vm *vm, uint64_t string)
+char *histogram_string(struct klasses *c, uint64_t string)
 {
-	const struct braid_objects *o = &vm->layout.objects;
-	uint64_t array = string && o->string_value ? vm_reference_at(vm, string + o->string_value) : 0;
-	uint8_t units[NAME_BYTES], wide = 0;
+	const struct vm *vm = c->vm;
+	uint64_t array = string && c->string_value ? vm_reference_at(vm, string + c->string_value) : 0;
+	uint8_t header[16], units[NAME_BYTES], coder = 0;
 	char text[2 * NAME_BYTES];
-	uint32_t length;
+	const struct class *k;
+	uint64_t bytes;
+	int64_t class;
 
-	if (!array || (o->string_coder && !copy_peek(vm->copy, string + o->string_coder, &wide, sizeof(wide))) ||
-	    wide > 1)
+	class = array && copy_peek(vm->copy, array, header, sizeof(header)) ? klasses_find(c, vm_klass(vm, header))
+									    : -1;
+	if (class < 0 || (c->string_coder && !copy_peek(vm->copy, string + c->string_coder, &coder, sizeof(coder))) ||
+	    coder > 1)
 		return NULL;
-	length = copy_int(vm->copy, array + o->array_length);
-	length = length < sizeof(units) ? length : sizeof(units);
-	if (!length || !copy_peek(vm->copy, array + o->array_data, units, length))
+	k = &c->at.at[class];
+	if (k->kind != CLASS_VALUES || (k->element != VALUE_BYTE && k->element != VALUE_CHAR))
 		return NULL;
-	return strndup(text, utf8_put_units(text, units, length, wide));
+	bytes = (uint64_t)copy_int(vm->copy, array + vm->array_length) << k->element_log2;
+	bytes = bytes < sizeof(units) ? bytes : sizeof(units);
+	if (!bytes || !copy_peek(vm->copy, array + k->size, units, bytes))
+		return NULL;
+	return strndup(text, utf8_put_units(text, units, bytes, coder || k->element == VALUE_CHAR));
 }
 
 static uint32_t number_of(const struct vm *vm, uint64_t object)
@@ -117,9 +123,10 @@ static int loader_describe(struct writer *w, uint64_t loader, struct histogram_r
 				? klasses_find(&w->classes, vm_klass(&w->vm, header))
 				: -1;
 
-	row->loader = class < 0 ? strdup("?") : symbol_text(&w->vm, w->classes.at.at[class].name);
+	row->loader = class < 0 ? strdup("?") : histogram_symbol(&w->vm, w->classes.at.at[class].name);
 	if (w->classes.loader_name)
-		row->loader_name = string_text(&w->vm, vm_reference_at(&w->vm, loader + w->classes.loader_name));
+		row->loader_name =
+			histogram_string(&w->classes, vm_reference_at(&w->vm, loader + w->classes.loader_name));
 	row->loader_number = number_of(&w->vm, loader);
 	return row->loader ? 0 : -ENOMEM;
 }
@@ -127,7 +134,8 @@ static int loader_describe(struct writer *w, uint64_t loader, struct histogram_r
 static int row_add(struct histogram *h, struct writer *w, const struct tally *t)
 {
 	const struct class *k = &w->classes.at.at[t->class];
-	struct histogram_row row = {.bytes = t->bytes, .objects = t->objects, .class = symbol_text(&w->vm, k->name)};
+	struct histogram_row row = {
+		.bytes = t->bytes, .objects = t->objects, .class = histogram_symbol(&w->vm, k->name)};
 	uint64_t loader = w->classes.loaders.at[k->loader].object;
 	int err = row.class ? 0 : -ENOMEM;
 

@@ -143,6 +143,11 @@ static int frames_add(struct klasses *c, struct class *k)
 	return 0;
 }
 
+static bool is_of_boot(const struct klasses *c, const struct class *k, const char *name)
+{
+	return !c->loaders.at[k->loader].object && klasses_symbol_is(c->vm, k->name, name);
+}
+
 /* Takes the offsets of fields that are needed by name. */
 static void named_take(struct klasses *c, const struct class *k, const struct fields_injected *injected)
 {
@@ -157,6 +162,12 @@ static void named_take(struct klasses *c, const struct class *k, const struct fi
 	}
 	if (k->flags & CLASS_IS_LOADER && (!k->super || !(c->at.at[k->super - 1].flags & CLASS_IS_LOADER)))
 		c->loader_name = reference_named(c, k, "name");
+	if (is_of_boot(c, k, "java/lang/Thread"))
+		c->thread_name = reference_named(c, k, "name");
+	if (is_of_boot(c, k, "java/lang/String")) {
+		c->string_value = reference_named(c, k, "value");
+		c->string_coder = field_named(c, k, "coder", VALUE_BYTE);
+	}
 	if (k->flags & CLASS_IS_REFERENCE && !c->referent) {
 		c->referent = reference_named(c, k, "referent");
 		c->discovered = reference_named(c, k, "discovered");

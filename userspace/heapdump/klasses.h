@@ -102,6 +102,8 @@ struct klasses {
 	uint64_t domain_at, signers_at;		     /* fields that the VM adds to java.lang.Class; 0: none */
 	uint64_t referent, discovered;		     /* offsets in java.lang.ref.Reference */
 	uint32_t loader_name;			     /* offset in java.lang.ClassLoader; 0: not known */
+	uint32_t thread_name;			     /* in java.lang.Thread, the same */
+	uint32_t string_value, string_coder;	     /* in java.lang.String; JDK 8 has no coder */
 	uint32_t chunk_sp, chunk_words, chunk_flags; /* offsets in jdk.internal.vm.StackChunk; 0: not known */
 	uint64_t bad;				     /* that were refused */
 	uint64_t wasted;			     /* reads for classes that were refused then */

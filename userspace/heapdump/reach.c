@@ -38,9 +38,21 @@ int reach_open(struct reach *g, const struct vm *vm, struct klasses *classes, ui
 	return 0;
 }
 
+int reach_by_root(struct reach *g, uint64_t bytes)
+{
+	g->by_root = true;
+	return marks_open(&g->later, g->marks.low, g->marks.high, bytes) ||
+			       marks_open(&g->counted, g->marks.low, g->marks.high, bytes)
+		       ? -ENOMEM
+		       : 0;
+}
+
 void reach_free(struct reach *g)
 {
 	marks_free(&g->marks);
+	marks_free(&g->later);
+	marks_free(&g->counted);
+	free(g->turns.at);
 	pair_map_free(&g->dormant);
 	free(g->objects.at);
 	free(g->slices.at);
@@ -50,6 +62,18 @@ void reach_free(struct reach *g)
 
 /* ---- marking ---- */
 
+static void keep_class(struct reach *g, uint32_t class);
+
+int64_t reach_class_that_is(struct reach *g, uint64_t object)
+{
+	uint8_t header[16];
+	int64_t i = copy_peek(g->vm->copy, object, header, sizeof(header))
+			    ? klasses_find(g->classes, vm_klass(g->vm, header))
+			    : -1;
+
+	return i >= 0 && g->classes->at.at[i].flags & CLASS_IS_CLASS ? klasses_of_mirror(g->classes, object) : -1;
+}
+
 void reach_mark(struct reach *g, uint64_t object)
 {
 	if (!object)
@@ -58,29 +82,59 @@ void reach_mark(struct reach *g, uint64_t object)
 		g->bad++;
 		return;
 	}
+	if (g->by_root && marks_has(&g->later, object)) {
+		int64_t class = reach_class_that_is(g, object);
+
+		if (class >= 0)
+			keep_class(g, (uint32_t) class);
+		return;
+	}
 	if (g->dormant.count && pair_find(&g->dormant, object, 0))
 		return;
 	if (marks_set(&g->marks, object) && (g->objects.count >= g->room || VEC_PUSH(&g->objects, object)))
 		g->overflow = true;
 }
 
+void reach_mark_root(struct reach *g, uint64_t object)
+{
+	if (!g->by_root)
+		reach_mark(g, object);
+	else if (object && marks_cover(&g->later, object) && !marks_has(&g->marks, object))
+		marks_set(&g->later, object);
+}
+
+void reach_turn(struct reach *g, uint64_t object)
+{
+	if (marks_has(&g->later, object))
+		marks_clear(&g->later, object);
+	reach_mark(g, object);
+}
+
+static void mark_class_live(struct reach *g, uint32_t class)
+{
+	struct class *k = &g->classes->at.at[class];
+
+	k->flags |= CLASS_IS_LIVE;
+	reach_mark_root(g, k->mirror);
+	if (!g->by_root)
+		reach_mark(g, klasses_resolved(g->classes, k));
+	else if (VEC_PUSH(&g->turns, class))
+		g->marks.exhausted = true;
+}
+
+/* With by_root, a loader counts with its classes. */
 void reach_mark_loader(struct reach *g, uint32_t loader)
 {
 	struct klasses *c = g->classes;
 	struct class_loader *l = &c->loaders.at[loader];
-	uint32_t i;
 
 	if (l->live)
 		return;
 	l->live = true;
-	reach_mark(g, l->object);
-	for (i = l->first; i; i = c->at.at[i - 1].next) {
-		struct class *k = &c->at.at[i - 1];
-
-		k->flags |= CLASS_IS_LIVE;
-		reach_mark(g, k->mirror);
-		reach_mark(g, klasses_resolved(c, k));
-	}
+	if (!g->by_root)
+		reach_mark(g, l->object);
+	for (uint32_t i = l->first; i; i = c->at.at[i - 1].next)
+		mark_class_live(g, i - 1);
 }
 
 /* The class of an object that is there; it may have become known after its loader was marked. */
@@ -91,8 +145,8 @@ static void keep_class(struct reach *g, uint32_t class)
 	if (k->flags & CLASS_IS_LIVE)
 		return;
 	reach_mark_loader(g, k->loader);
-	k->flags |= CLASS_IS_LIVE;
-	reach_mark(g, k->mirror);
+	if (!(k->flags & CLASS_IS_LIVE))
+		mark_class_live(g, class);
 }
 
 static void mark_references(struct reach *g, const uint8_t *at, uint64_t count)
@@ -199,11 +253,24 @@ static bool charge_object(struct reach *g, uint64_t object, uint64_t bytes)
 	return reach_charge(g, bytes < g->marks.high - object ? bytes : g->marks.high - object);
 }
 
+static void count_object(struct reach *g, uint64_t object, struct class *k, uint64_t length, const uint8_t *head,
+			 uint32_t readable)
+{
+	struct reach_object o = {.address = object,
+				 .class = k,
+				 .length = length,
+				 .bytes = k->size + (length << k->element_log2),
+				 .at = readable >= k->size ? head : reach_bytes(g, object, k->size)};
+
+	if (o.at && marks_set(&g->counted, object))
+		g->count(g->ctx, &o);
+}
+
 static void scan(struct reach *g, uint64_t object, const uint8_t *head, uint32_t readable)
 {
 	struct klasses *c = g->classes;
 	int64_t i = class_of(g, head, readable);
-	const struct class *k;
+	struct class *k;
 	uint64_t length;
 
 	if (i < 0) {
@@ -223,6 +290,8 @@ static void scan(struct reach *g, uint64_t object, const uint8_t *head, uint32_t
 	length = k->kind == CLASS_INSTANCE ? 0 : array_length(g->vm, head);
 	if (!charge_object(g, object, k->size + (length << k->element_log2)))
 		return;
+	if (g->count)
+		count_object(g, object, k, length, head, readable);
 	if (k->kind == CLASS_OBJECTS)
 		mark_part(g, object, head, readable, k->size, length);
 	for (uint32_t n = 0; n < k->oops_count; n++)
@@ -327,7 +396,7 @@ static int drain(struct reach *g)
 			batch_scan(g, n);
 		}
 		err = err ?: copy_check(g->vm->copy);
-		if (g->marks.exhausted)
+		if (g->marks.exhausted || g->later.exhausted || g->counted.exhausted)
 			err = -ENOMEM;
 		if (g->exhausted)
 			err = -EFBIG;

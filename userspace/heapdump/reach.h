@@ -17,6 +17,15 @@ struct reach_slice {
 	uint64_t count;
 };
 
+/* An object, with as many of its first bytes as are wanted and there are. */
+struct reach_object {
+	uint64_t address;
+	struct class *class;
+	uint64_t length; /* of an array */
+	uint64_t bytes;	 /* of all of it, as far as it is described by its class: it ends in the heap */
+	const uint8_t *at;
+};
+
 struct reach {
 	const struct vm *vm;
 	struct klasses *classes;
@@ -31,6 +40,13 @@ struct reach {
 	uint64_t left;	 /* of these, while all objects are gone through */
 	bool exhausted;	 /* there were more */
 	uint64_t bad;	 /* references that lead to no object */
+	/* If every object is to count with one root, see by_root.h: */
+	bool by_root;
+	struct marks later;   /* roots whose turn has not come: nothing else marks them */
+	struct marks counted; /* objects that were counted */
+	VEC(uint32_t) turns;  /* live classes, in the order in which they were found */
+	void (*count)(void *ctx, const struct reach_object *o); /* called with each object once */
+	void *ctx;
 	struct reach_batch *batch;
 	uint8_t *window;
 	uint64_t window_at;
@@ -41,8 +57,18 @@ struct reach {
 int reach_open(struct reach *g, const struct vm *vm, struct klasses *classes, uint64_t bytes);
 void reach_free(struct reach *g);
 
+/* Makes every object count with one root. -ENOMEM. */
+int reach_by_root(struct reach *g, uint64_t bytes);
+
+/* The index of the class that the object at this address is; negative: it is none, or a primitive type. */
+int64_t reach_class_that_is(struct reach *g, uint64_t object);
+
 /* Marks the object at that address; 0 is none. */
 void reach_mark(struct reach *g, uint64_t object);
+/* The same of a root. With by_root, its turn comes later. */
+void reach_mark_root(struct reach *g, uint64_t object);
+/* The turn of a root: marks it. */
+void reach_turn(struct reach *g, uint64_t object);
 /* The same with what a class keeps: all classes of its loader. */
 void reach_mark_loader(struct reach *g, uint32_t loader);
 
@@ -51,15 +77,6 @@ bool reach_charge(struct reach *g, uint64_t bytes);
 
 /* Marks all that can be reached from what is marked. 0 or a negative errno. */
 int reach_close_over(struct reach *g);
-
-/* An object, with as many of its first bytes as are wanted and there are. */
-struct reach_object {
-	uint64_t address;
-	struct class *class;
-	uint64_t length; /* of an array */
-	uint64_t bytes;	 /* of all of it, as far as it is described by its class: it ends in the heap */
-	const uint8_t *at;
-};
 
 /* Calls back with every marked object, until `fn` returns not 0, which is then returned. */
 int reach_each(struct reach *g, int (*fn)(void *ctx, const struct reach_object *o), void *ctx);

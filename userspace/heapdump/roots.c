@@ -10,8 +10,7 @@
 #define PART 8192U   /* roots that are read at once */
 #define PADDING 256U /* alignment of objects may add less than this to a size */
 
-/* Calls back with every root. */
-static int roots_each(struct writer *w, int (*fn)(struct writer *w, const struct braid_heap_root *r))
+int roots_each(struct writer *w, int (*fn)(struct writer *w, const struct braid_heap_root *r, void *ctx), void *ctx)
 {
 	uint64_t at = w->d->roots + sizeof(struct braid_heap_roots);
 	struct braid_heap_root *part = malloc(PART * sizeof(*part));
@@ -23,7 +22,7 @@ static int roots_each(struct writer *w, int (*fn)(struct writer *w, const struct
 		err = copy_check(&w->copy);
 		err = err ?: copy_read(&w->copy, at + i * sizeof(*part), part, n * sizeof(*part));
 		for (uint32_t k = 0; k < n && !err; k++)
-			err = fn(w, &part[k]);
+			err = fn(w, &part[k], ctx);
 	}
 	free(part);
 	return err;
@@ -61,8 +60,9 @@ int64_t roots_class_at(struct writer *w, uint64_t object, uint64_t reported)
 	return i >= 0 && (!bytes || (bytes <= reported && reported - bytes < PADDING)) ? i : -1;
 }
 
-static int root_mark(struct writer *w, const struct braid_heap_root *r)
+static int root_mark(struct writer *w, const struct braid_heap_root *r, void *ctx)
 {
+	(void)ctx;
 	int err = 0;
 
 	if (!w->classes.at.count) {
@@ -74,26 +74,16 @@ static int root_mark(struct writer *w, const struct braid_heap_root *r)
 	if (!err && roots_class_at(w, r->object, r->bytes) < 0)
 		err = -EPROTO;
 	if (!err)
-		reach_mark(&w->reach, r->object);
+		reach_mark_root(&w->reach, r->object);
 	return err;
 }
 
 int roots_mark(struct writer *w)
 {
-	return roots_each(w, root_mark);
+	return roots_each(w, root_mark, NULL);
 }
 
 /* ---- writing ---- */
-
-static bool is_class(struct writer *w, uint64_t object)
-{
-	uint8_t header[16];
-	int64_t i = copy_peek(&w->copy, object, header, sizeof(header))
-			    ? klasses_find(&w->classes, vm_klass(&w->vm, header))
-			    : -1;
-
-	return i >= 0 && w->classes.at.at[i].flags & CLASS_IS_CLASS && klasses_of_mirror(&w->classes, object) >= 0;
-}
 
 static void write_simple(struct writer *w, enum hprof_heap_tag tag, uint64_t object)
 {
@@ -124,8 +114,9 @@ static void write_thread(struct writer *w, uint32_t thread)
 	w->d->roots_written++;
 }
 
-static int root_write(struct writer *w, const struct braid_heap_root *r)
+static int root_write(struct writer *w, const struct braid_heap_root *r, void *ctx)
 {
+	(void)ctx;
 	if (!marks_has(&w->reach.marks, r->object)) /* a class that is not loaded, or another root than was marked */
 		return 0;
 	if (r->kind == BRAID_ROOT_THREAD) /* all threads are written as they are known, also those that JVM TI hides */
@@ -138,7 +129,10 @@ static int root_write(struct writer *w, const struct braid_heap_root *r)
 		records_u8(&w->out, r->object);
 		break;
 	case BRAID_ROOT_SYSTEM_CLASS:
-		write_simple(w, is_class(w, r->object) ? HPROF_ROOT_STICKY_CLASS : HPROF_ROOT_UNKNOWN, r->object);
+		write_simple(w,
+			     reach_class_that_is(&w->reach, r->object) >= 0 ? HPROF_ROOT_STICKY_CLASS
+									    : HPROF_ROOT_UNKNOWN,
+			     r->object);
 		break;
 	case BRAID_ROOT_MONITOR:
 		write_simple(w, HPROF_ROOT_MONITOR, r->object);
@@ -159,5 +153,5 @@ int roots_write(struct writer *w)
 {
 	for (uint32_t i = 0; i < w->threads.count && !w->out.error; i++)
 		write_thread(w, i);
-	return w->out.error ?: roots_each(w, root_write);
+	return w->out.error ?: roots_each(w, root_write, NULL);
 }

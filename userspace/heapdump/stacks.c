@@ -197,7 +197,7 @@ static int thread_read(struct writer *w, const struct vm_field *f, uint64_t java
 		t.object = copy_word(&w->copy, t.object);
 	if (!t.object || !marks_cover(&w->reach.marks, t.object))
 		return 0; /* it is being created, or ends */
-	reach_mark(&w->reach, t.object);
+	reach_mark_root(&w->reach, t.object);
 	t.id = copy_word(&w->copy, t.object + o->thread_id);
 	walk(&s);
 	t.frames = (uint32_t)w->frames.count - t.first;

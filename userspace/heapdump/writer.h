@@ -70,6 +70,9 @@ static inline uint32_t writer_trace(uint32_t thread)
 
 /* ---- roots.c ---- */
 
+/* Calls back with every root, until `fn` returns not 0. */
+int roots_each(struct writer *w, int (*fn)(struct writer *w, const struct braid_heap_root *r, void *ctx), void *ctx);
+
 /* Checks the roots against the classes of their objects, and marks them. */
 int roots_mark(struct writer *w);
 int roots_write(struct writer *w);
@@ -100,6 +103,17 @@ struct histogram;
 uint64_t histogram_bytes(const struct writer *w, const struct reach_object *o);
 /* Counts what is reachable. */
 int histogram_count(struct writer *w, struct histogram *h);
+/* A Symbol's text, to be freed; NULL: no memory. */
+char *histogram_symbol(const struct vm *vm, uint64_t symbol);
+/* A String's characters; NULL: they cannot be read, or there is none. */
+char *histogram_string(struct klasses *c, uint64_t string);
+
+/* ---- by_root.c ---- */
+
+struct by_root;
+
+/* Counts by root what the marked roots lead to, see reach_by_root(). */
+int by_root_count(struct writer *w, struct by_root *r);
 
 /* ---- content.c ---- */
 

@@ -179,11 +179,10 @@ const char *hprof_frame_text(const struct hprof *h, uint32_t trace, uint32_t fra
 
 /* ---- roots ---- */
 
-/* The kinds of roots, those that say more first. */
 static const struct {
 	uint8_t type;
 	const char *text;
-} roots[] = {
+} roots[HPROF_ROOT_RANKS] = {
 	{HPROF_ROOT_THREAD, "thread"},
 	{HPROF_ROOT_STICKY_CLASS, "system class"},
 	{HPROF_ROOT_JNI_GLOBAL, "JNI global"},
@@ -194,15 +193,19 @@ static const struct {
 	{HPROF_ROOT_THREAD_BLOCK, "thread block"},
 	{HPROF_ROOT_UNKNOWN, "unknown"},
 };
-#define ROOTS (sizeof(roots) / sizeof(roots[0]))
 
-static size_t rank_of(const struct hprof_root_of *root)
+size_t hprof_root_rank(const struct hprof_root_of *root)
 {
 	size_t i = 0;
 
-	while (i + 1 < ROOTS && roots[i].type != root->type)
+	while (i + 1 < HPROF_ROOT_RANKS && roots[i].type != root->type)
 		i++;
 	return i;
+}
+
+const char *hprof_root_rank_text(size_t rank)
+{
+	return roots[rank].text;
 }
 
 /* The best root that holds the object: through the thread's object, or, if that is HPROF_NONE, by itself. */
@@ -213,7 +216,7 @@ static const struct hprof_root_of *find_root(const struct hprof *h, uint32_t obj
 	for (size_t i = 0; i < h->dump.roots.count; i++) {
 		const struct hprof_root_of *r = &h->dump.roots.at[i];
 
-		if (r->object == object && r->thread == thread && (!best || rank_of(r) < rank_of(best)))
+		if (r->object == object && r->thread == thread && (!best || hprof_root_rank(r) < hprof_root_rank(best)))
 			best = r;
 	}
 	return best;
@@ -222,7 +225,7 @@ static const struct hprof_root_of *find_root(const struct hprof *h, uint32_t obj
 const char *hprof_root_kind(const struct hprof *h, uint32_t place, const struct hprof_root_of **root)
 {
 	*root = find_root(h, hprof_object_at(h, place), HPROF_NONE);
-	return *root ? roots[rank_of(*root)].text : NULL;
+	return *root ? roots[hprof_root_rank(*root)].text : NULL;
 }
 
 /* ---- references ---- */
@@ -264,8 +267,8 @@ static const char *other_link(struct hprof *h, uint32_t from, uint32_t to, char 
 	} else {
 		frame[0] = 0;
 	}
-	snprintf(buf, HPROF_TEXT, "%s%s", root->type == HPROF_ROOT_JAVA_FRAME ? "local" : roots[rank_of(root)].text,
-		 frame);
+	snprintf(buf, HPROF_TEXT, "%s%s",
+		 root->type == HPROF_ROOT_JAVA_FRAME ? "local" : roots[hprof_root_rank(root)].text, frame);
 	return buf;
 }
 

@@ -30,6 +30,12 @@ const char *hprof_link_text(struct hprof *h, uint32_t from, uint32_t to, char bu
 /* "system class", "thread", "JNI global": the root that the object is, and in *root which; NULL: it is none. */
 const char *hprof_root_kind(const struct hprof *h, uint32_t place, const struct hprof_root_of **root);
 
+/* The kinds of roots, those that say more first. */
+#define HPROF_ROOT_RANKS 9
+#define HPROF_ROOT_RANK_THREAD 0
+size_t hprof_root_rank(const struct hprof_root_of *root);
+const char *hprof_root_rank_text(size_t rank);
+
 /* The thread that this object is; NULL: it is none. */
 const struct hprof_thread *hprof_thread_of(const struct hprof *h, uint32_t object);
 

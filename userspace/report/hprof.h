@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include <hprof/by_root.h>
 #include <hprof/path.h>
 #include <hprof/suspects.h>
 
@@ -20,6 +21,10 @@ struct hprof_report {
 
 int hprof_text(FILE *out, struct hprof_report *r);
 int hprof_json(FILE *out, struct hprof_report *r);
+
+/* What the roots retain, by root. */
+int hprof_by_root_text(FILE *out, const struct hprof_report *r, const struct hprof_by_root *b);
+int hprof_by_root_json(FILE *out, const struct hprof_report *r, const struct hprof_by_root *b);
 
 /* What holds the object at that place; 0: nothing does, of the object `number`. */
 int hprof_path_text(FILE *out, struct hprof_report *r, uint32_t number);

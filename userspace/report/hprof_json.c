@@ -257,6 +257,42 @@ static int tree(struct json *j, struct hprof_report *r)
 	return err ? err : got;
 }
 
+int hprof_by_root_json(FILE *out, const struct hprof_report *r, const struct hprof_by_root *b)
+{
+	static const char *const kinds[] = {[HPROF_BY_THREAD] = "thread",
+					    [HPROF_BY_CLASS] = "static",
+					    [HPROF_BY_KIND] = "other",
+					    [HPROF_BY_SEVERAL] = "several"};
+	struct json j = {.out = out};
+	char text[HPROF_TEXT];
+
+	json_open(&j, NULL, '{');
+	head(&j, r);
+	json_open(&j, "roots", '[');
+	for (size_t i = 0; i < b->rows.count && i < r->rows; i++) {
+		const struct hprof_by_root_row *row = &b->rows.at[i];
+
+		json_open(&j, NULL, '{');
+		json_string(&j, "kind", kinds[row->kind]);
+		if (row->place)
+			json_string(&j, "name", hprof_object_text(r->h, row->place, text));
+		else if (row->root)
+			json_string(&j, "name", row->root);
+		else
+			json_null(&j, "name");
+		if (row->place)
+			address(&j, "address", hprof_id_at(r->h, row->place));
+		json_number(&j, "retained_bytes", row->sum.bytes);
+		json_number(&j, "objects", row->sum.objects);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	json_number(&j, "roots_in_all", b->rows.count);
+	json_close(&j, '}');
+	putc('\n', out);
+	return 0;
+}
+
 int hprof_json(FILE *out, struct hprof_report *r)
 {
 	struct json j = {.out = out};

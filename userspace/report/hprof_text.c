@@ -355,6 +355,29 @@ static int tree(FILE *out, struct hprof_report *r)
 	return err ? err : got;
 }
 
+int hprof_by_root_text(FILE *out, const struct hprof_report *r, const struct hprof_by_root *b)
+{
+	char size[QUANTITY_TEXT], text[HPROF_TEXT];
+
+	head(out, r);
+	fprintf(out, "\nWhat roots retain\n    %11s  %7s  %11s  root\n", "retained", "", "objects");
+	for (size_t i = 0; i < b->rows.count && i < r->rows; i++) {
+		const struct hprof_by_root_row *row = &b->rows.at[i];
+
+		fprintf(out, "    %11s  %6.2f%%  %11" PRIu64 "  ", size_text(size, row->sum.bytes),
+			share(r->h, row->sum.bytes), row->sum.objects);
+		if (row->kind == HPROF_BY_KIND)
+			fprintf(out, "other objects whose root is: %s\n", row->root);
+		else if (row->kind == HPROF_BY_SEVERAL)
+			fputs("several of the roots\n", out);
+		else
+			fprintf(out, "%s 0x%" PRIx64 "\n", hprof_object_text(r->h, row->place, text),
+				hprof_id_at(r->h, row->place));
+	}
+	text_more(out, 4, b->rows.count, r->rows);
+	return 0;
+}
+
 int hprof_text(FILE *out, struct hprof_report *r)
 {
 	int err;

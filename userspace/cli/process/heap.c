@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "heap_dump.h"
 #include "heap_file.h"
+#include "heap_roots.h"
 #include "snapshot.h"
 
 #include "attach/attach.h"
@@ -24,7 +25,7 @@
 #define ANSWER_NS 60000000000ULL /* for the agent to connect and to begin */
 #define WATCH_MAX_NS 3600000000000ULL
 
-enum { OPT_ALL = 0x100, OPT_LIVE, OPT_MAX_PAUSE, OPT_FORCE, OPT_DUMP, OPT_WATCH };
+enum { OPT_ALL = 0x100, OPT_LIVE, OPT_MAX_PAUSE, OPT_FORCE, OPT_DUMP, OPT_WATCH, OPT_BY };
 
 static const char doc[] =
 	"Prints how many objects of each class a JVM's heap has, and how many bytes they take without what they refer "
@@ -40,6 +41,7 @@ static const char doc[] =
 	"  braid heap 4711 -n 10\n"
 	"  braid heap 4711 --all --max-pause 5s\n"
 	"  braid heap 4711 --json -o before.trace\n"
+	"  braid heap 4711 --by root\n"
 	"  braid heap 4711 --dump orders.hprof.zst\n"
 	"  braid heap 4711 --dump orders.hprof.zst --watch 60s\n"
 	"  braid heap app.hprof\n"
@@ -62,6 +64,9 @@ static const struct argp_option options[] = {
 	{"force", OPT_FORCE, NULL, 0, "Count or copy however long it takes", 0},
 	{"dump", OPT_DUMP, "FILE", 0,
 	 "Write all objects to FILE, as HPROF; .gz and .zst compress it; - is standard output", 0},
+	{"by", OPT_BY, "root", 0,
+	 "Count by what holds the objects, not by class: threads with their stacks, classes with their static fields, and other roots",
+	 0},
 	{"watch", OPT_WATCH, "TIME", 0,
 	 "With --dump: sample allocations for TIME before, at most 1h; the file has the stack that allocated each of the sampled objects that are still there",
 	 0},
@@ -74,6 +79,7 @@ struct heap_command {
 	const char *option; /* the last one that needs a process; NULL: none was given */
 	unsigned rows;
 	bool force;
+	bool by_root;
 	bool by_vm;	   /* the JVM counts, without a copy */
 	uint64_t until_ns; /* for the JVM to answer */
 	const char *dump;  /* the file for a heap dump, instead of a histogram */
@@ -87,6 +93,11 @@ static void check_options(const struct heap_command *c, struct argp_state *state
 
 	if (c->file.path && option)
 		argp_error(state, "--%s is for a running JVM, not for a heap dump", option);
+	if (c->by_root && !c->file.path && (c->by_vm || c->dump || (option && !strcmp(option, "output"))))
+		argp_error(state,
+			   "--by root counts in a copy, now: it does not go with --all, --live, --dump or --output");
+	if (c->by_root && c->file.one)
+		argp_error(state, "--by root and --path are two questions");
 	if (c->watch_ns && !c->dump)
 		argp_error(state, "--watch is for a heap dump, which --dump FILE writes");
 	if (!c->file.path && c->file.option)
@@ -130,6 +141,11 @@ static error_t heap_parse(int key, char *arg, struct argp_state *state)
 	case OPT_DUMP:
 		c->option = "dump";
 		c->dump = arg;
+		return 0;
+	case OPT_BY:
+		if (strcmp(arg, "root"))
+			argp_error(state, "--by: '%s' is not known; --by root", arg);
+		c->by_root = c->file.by_root = true;
 		return 0;
 	case OPT_WATCH:
 		c->option = "watch";
@@ -259,7 +275,7 @@ static enum braid_heap_copy copy_for(const struct heap_command *c)
 	char need_text[QUANTITY_TEXT], room_text[QUANTITY_TEXT];
 	uint64_t need, room;
 
-	if (c->by_vm || c->dump) /* a dump has its own way */
+	if (c->by_vm || c->dump || c->by_root) /* these have their own way */
 		return BRAID_HEAP_COPY_NONE;
 	if (heap_copy_has_room(c->snapshot.pid, &need, &room))
 		return BRAID_HEAP_COPY_COUNT;
@@ -273,7 +289,7 @@ static void configure(struct heap_command *c)
 	struct braid_event_config *config = &c->snapshot.selection.config;
 
 	config->heap_copy = (uint16_t)copy_for(c);
-	if (c->dump || config->heap_copy != BRAID_HEAP_COPY_NONE)
+	if (c->dump || c->by_root || config->heap_copy != BRAID_HEAP_COPY_NONE)
 		config->heap_page_ps = fork_page_ps();
 	config->enabled = BRAID_EVENT_TYPE(HEAP);
 	config->heap_interval_ns = 0;
@@ -307,6 +323,8 @@ int cmd_heap(int argc, char **argv)
 		configure(&c);
 	if (ok && c.dump)
 		ok = heap_dump(&c.snapshot, c.dump, c.watch_ns);
+	else if (ok && c.by_root)
+		ok = heap_roots(&c.snapshot, c.rows);
 	else
 		ok = ok && snapshot_run(&c.snapshot) && print_histogram(&c);
 	snapshot_free(&c.snapshot);

@@ -8,6 +8,7 @@
 #include "heap_vm.h"
 
 #include "attach/attach.h"
+#include "heapdump/by_root.h"
 #include "heapdump/heapdump.h"
 #include "proc/jvm_proc.h"
 #include "proc/memory_room.h"
@@ -29,6 +30,8 @@
 struct dump_command {
 	struct snapshot *snapshot;
 	struct heapdump dump;
+	struct by_root *by_root; /* what the copy is for; NULL: a dump */
+	const char *undone;	 /* "its heap is not dumped" */
 	const char *path;
 	uint64_t watch_ns;   /* before the copy */
 	pthread_mutex_t fed; /* of the snapshot's records, while the recording goes on */
@@ -79,7 +82,10 @@ static void *dump_main(void *ctx)
 {
 	struct dump_command *c = ctx;
 
-	c->err = await_copy(c) ? heapdump_write(&c->dump) : -ECANCELED;
+	if (!await_copy(c))
+		c->err = -ECANCELED;
+	else
+		c->err = c->by_root ? by_root_read(c->by_root, &c->dump) : heapdump_write(&c->dump);
 	atomic_store(&c->done, true);
 	return NULL;
 }
@@ -112,9 +118,9 @@ static void take_estimate(struct dump_command *c, const struct trace_jvm_event *
 		heap_copy_print(e);
 		return;
 	}
-	log_error("process %d: its heap is not dumped: to copy %s of memory is expected to take %s, and --max-pause "
+	log_error("process %d: %s: to copy %s of memory is expected to take %s, and --max-pause "
 		  "allows %s; allow more, or use --force",
-		  (int)c->snapshot->pid, size_text(size, e->value), duration_text(time, e->weight),
+		  (int)c->snapshot->pid, c->undone, size_text(size, e->value), duration_text(time, e->weight),
 		  duration_text(most, c->snapshot->selection.config.heap_max_pause_ns));
 	answer(c, false);
 }
@@ -130,7 +136,7 @@ static void take_copy(struct dump_command *c, const struct trace_jvm_event *e)
 		return;
 	}
 	if (e->flags & BRAID_HEAP_FAILED) {
-		log_error("process %d: its heap is not dumped", (int)c->snapshot->pid); /* a notice has said why */
+		log_error("process %d: %s", (int)c->snapshot->pid, c->undone); /* a notice has said why */
 		answer(c, false);
 		return;
 	}
@@ -187,9 +193,9 @@ static bool report(const struct dump_command *c, uint64_t file_bytes)
 static bool fail(const struct dump_command *c)
 {
 	if (c->dump.why[0])
-		log_error("process %d: its heap is not dumped: %s", (int)c->snapshot->pid, c->dump.why);
+		log_error("process %d: %s: %s", (int)c->snapshot->pid, c->undone, c->dump.why);
 	else if (!c->answered)
-		log_error("process %d: its heap is not dumped: the JVM does not answer", (int)c->snapshot->pid);
+		log_error("process %d: %s: the JVM does not answer", (int)c->snapshot->pid, c->undone);
 	return false;
 }
 
@@ -220,9 +226,9 @@ static bool record(struct dump_command *c)
 	if (!c->answered)
 		answer(c, false);
 	if (!heapdump_end(&c->dump, thread)) {
-		log_error("process %d: its heap is not dumped: its copy does not let itself be read",
-			  (int)c->snapshot->pid);
-		output_remove(c->dump.output);
+		log_error("process %d: %s: its copy does not let itself be read", (int)c->snapshot->pid, c->undone);
+		if (c->dump.output)
+			output_remove(c->dump.output);
 		_exit(EXIT_FAILURE);
 	}
 	return ok && (c->by_vm || !c->err) ? true : fail(c);
@@ -259,15 +265,16 @@ bool heap_copy_has_room(pid_t pid, uint64_t *need, uint64_t *room)
 	return *room >= *need;
 }
 
-static bool has_room(pid_t pid)
+static bool has_room(const struct dump_command *c)
 {
+	pid_t pid = c->snapshot->pid;
 	char free_text[QUANTITY_TEXT], need_text[QUANTITY_TEXT];
 	uint64_t room, need;
 
 	if (heap_copy_has_room(pid, &need, &room))
 		return true;
-	log_error("process %d: its heap is not dumped: a copy of the process needs %s of memory, and %s is free for it",
-		  (int)pid, size_text(need_text, need), size_text(free_text, room));
+	log_error("process %d: %s: a copy of the process needs %s of memory, and %s is free for it", (int)pid,
+		  c->undone, size_text(need_text, need), size_text(free_text, room));
 	return false;
 }
 
@@ -287,27 +294,57 @@ static int libjvm_open(pid_t pid)
 	return fd;
 }
 
+/* Whether there can be a copy, and what is needed to read it. */
+static bool prepare(struct dump_command *c)
+{
+	pid_t pid = c->snapshot->pid;
+
+	c->dump.jvm = pid;
+	if (!has_room(c))
+		return false;
+	c->dump.libjvm_fd = libjvm_open(pid);
+	if (c->dump.libjvm_fd < 0)
+		log_error("cannot read the library of process %d: %s", (int)pid, strerror(-c->dump.libjvm_fd));
+	return c->dump.libjvm_fd >= 0;
+}
+
+#define DUMP_COMMAND(s, words)                                                                                         \
+	{                                                                                                              \
+		.snapshot = (s), .undone = (words), .fed = PTHREAD_MUTEX_INITIALIZER,                                  \
+		.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER                                \
+	}
+
+bool heap_dump_by_root(struct snapshot *s, struct by_root *r, uint64_t *pause_ns)
+{
+	struct dump_command c = DUMP_COMMAND(s, "its heap is not counted by root");
+	bool ok;
+
+	c.by_root = r;
+	if (!prepare(&c))
+		return false;
+	ok = record(&c);
+	close(c.dump.libjvm_fd);
+	*pause_ns = c.pause_ns;
+	if (!c.by_vm)
+		return ok;
+	log_error("process %d: %s: that needs a copy, and this JVM's heap cannot be copied; dump it with --dump FILE, "
+		  "and then use `braid heap FILE --by root`",
+		  (int)s->pid, c.undone);
+	return false;
+}
+
 bool heap_dump(struct snapshot *s, const char *path, uint64_t watch_ns)
 {
-	struct dump_command c = {.snapshot = s,
-				 .path = path,
-				 .watch_ns = watch_ns,
-				 .fed = PTHREAD_MUTEX_INITIALIZER,
-				 .mutex = PTHREAD_MUTEX_INITIALIZER,
-				 .changed = PTHREAD_COND_INITIALIZER,
-				 .dump = {.jvm = s->pid}};
+	struct dump_command c = DUMP_COMMAND(s, "its heap is not dumped");
 	struct heap_vm vm;
 	uint64_t file_bytes;
 	bool ok;
 	int err;
 
-	if (!has_room(s->pid))
+	c.path = path;
+	c.watch_ns = watch_ns;
+	if (!prepare(&c))
 		return false;
-	c.dump.libjvm_fd = libjvm_open(s->pid);
-	if (c.dump.libjvm_fd < 0) {
-		log_error("cannot read the library of process %d: %s", (int)s->pid, strerror(-c.dump.libjvm_fd));
-		return false;
-	}
 	err = output_open(&c.dump.output, path, &c.dump.stop);
 	if (err) {
 		if (err == -EEXIST)

@@ -11,6 +11,11 @@
  */
 bool heap_dump(struct snapshot *s, const char *path, uint64_t watch_ns);
 
+struct by_root;
+
+/* The same copy, counted by root. The time that the JVM stood still is in *pause_ns. */
+bool heap_dump_by_root(struct snapshot *s, struct by_root *r, uint64_t *pause_ns);
+
 /* Whether there is memory for a copy of a process; `need` and `room` are what it needs, and what is free for it. */
 bool heap_copy_has_room(pid_t pid, uint64_t *need, uint64_t *room);
 

@@ -80,6 +80,17 @@ static int print_path(struct hprof_report *r, const struct heap_file *f, bool as
 	return as_json ? hprof_path_json(stdout, r, number) : hprof_path_text(stdout, r, number);
 }
 
+static int print_by_root(struct hprof_report *r, bool as_json)
+{
+	struct hprof_by_root b;
+	int err = hprof_by_root_read(&b, r->h);
+
+	if (!err)
+		err = as_json ? hprof_by_root_json(stdout, r, &b) : hprof_by_root_text(stdout, r, &b);
+	hprof_by_root_free(&b);
+	return err;
+}
+
 static int print_report(struct hprof_report *r, bool as_json)
 {
 	int err = hprof_suspects_find(&r->suspects, r->h, r->percent);
@@ -96,7 +107,9 @@ static int print(struct hprof *h, const struct heap_file *f, unsigned rows, bool
 	int err = hprof_paths_init(&r.paths, h);
 
 	if (!err)
-		err = f->one ? print_path(&r, f, as_json) : print_report(&r, as_json);
+		err = f->one	   ? print_path(&r, f, as_json)
+		      : f->by_root ? print_by_root(&r, as_json)
+				   : print_report(&r, as_json);
 	hprof_paths_free(&r.paths);
 	return err;
 }

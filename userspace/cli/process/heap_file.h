@@ -10,6 +10,7 @@
 struct heap_file {
 	const char *path; /* NULL: the command is about a process */
 	bool one;	  /* only what holds one object is asked for */
+	bool by_root;	  /* print what the roots retain */
 	uint64_t address; /* its id */
 	unsigned levels, percent;
 	uint64_t memory;    /* bytes */
