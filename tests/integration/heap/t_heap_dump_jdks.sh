@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Dumps from a copy, plain and compressed, of each installed JDK: VisualVM's library reads them and finds what is there,
-# and they have what `jcmd GC.heap_dump` has of the same program.
+# Dumps from a copy of each installed JDK: VisualVM's library reads them and finds what is there, and they have what
+# `jcmd GC.heap_dump` has of the same program. Those of one JDK are compressed, too.
 # takes: 120 s
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/dumps.sh"
@@ -14,12 +14,15 @@ one()
 	"$1/bin/jcmd" "$JAVA_PID" GC.run >jcmd.out 2>&1 || fail "$1: $(cat jcmd.out)"
 	"$1/bin/jcmd" "$JAVA_PID" GC.heap_dump "$PWD/jcmd.hprof" >jcmd.out 2>&1 || fail "$1: $(cat jcmd.out)"
 	dump plain.hprof
-	dump small.hprof.gz
-	dump smaller.hprof.zst
 	python3 "$TEST_DIR/hprof.py" jcmd.hprof plain.hprof >differences || fail "$1: $(cat differences)"
-	for file in plain.hprof small.hprof.gz smaller.hprof.zst; do
-		read_by_other "$file"
-	done
+	read_by_other plain.hprof
+	if [[ -z ${COMPRESSED:-} ]]; then
+		COMPRESSED=done
+		for file in small.hprof.gz smaller.hprof.zst; do
+			dump "$file"
+			read_by_other "$file"
+		done
+	fi
 	end_program
 }
 
