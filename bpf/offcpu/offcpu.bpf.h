@@ -17,27 +17,6 @@
 /* Set before loading: on_switch_end runs, so nothing has to be walked before it is known to be worth it. */
 const volatile bool switch_ends;
 
-/*
- * The waker of the current thread, which has been blocked in the JVM since then: the waker of its longest sleep,
- * because shorter ones, such as at a safepoint, have other causes.
- */
-static __always_inline void offcpu_waker_since(struct braid_event_jvm_event *e, __u64 since_ns)
-{
-	__u32 tid = e->tid;
-	struct braid_thread_time *t = thread_time_of(tid);
-	__u64 longest = 0, ns;
-
-	if (!t)
-		return;
-	for (__u32 i = 0; i < BRAID_WAKES; i++) {
-		ns = t->wakes[i].time_ns - t->wakes[i].start_ns;
-		if (t->wakes[i].start_ns < since_ns || ns <= longest)
-			continue;
-		longest = ns;
-		offcpu_set_waker(e, &t->wakes[i]);
-	}
-}
-
 /* ---- off the CPU, and on it again ---- */
 
 /*
@@ -95,7 +74,9 @@ static __always_inline void offcpu_switch_stack(struct braid_thread_time *t, con
 	t->start = (struct braid_stack_ref){0};
 	if (task_has_user_stack(task))
 		key = offcpu_stack_again(p, task, entry, REUSE_SLEEPER, &t->start);
-	if (key != STACK_REUSED) {
+	if (key == STACK_REUSED) {
+		reuse_note_same(reuse_key(task, entry, thread_place(task->pid), REUSE_SLEEPER), task, entry, now);
+	} else {
 		starts = starts && offcpu_start_room(t, now);
 		room = starts || adds || (walks && offcpu_walk_room(t));
 		if (room && task_has_user_stack(task) && offcpu_stack_walk(p, task, key, &t->start) && starts)
@@ -109,6 +90,24 @@ static __always_inline void offcpu_switch_stack(struct braid_thread_time *t, con
 		offcpu_emit_pending(t, &t->start);
 	else
 		offcpu_count_pending(t);
+}
+
+/*
+ * Whether the interval that begins will be added up, and has the stack, and the limits, of a moment ago. Intervals that are
+ * reported are compared with the thread's memory each time.
+ */
+static __always_inline bool offcpu_start_recent(struct braid_thread_time *t, struct task_struct *task,
+						struct pt_regs *entry, __u32 place, __u64 now)
+{
+	const struct stack_reuse *r;
+
+	if (t->min_ns == NEVER || !sums_expected(t, now))
+		return false;
+	r = reuse_recent(reuse_key(task, entry, place, REUSE_SLEEPER), task, entry, now);
+	if (!r)
+		return false;
+	t->start = r->ref;
+	return true;
 }
 
 /* Sets the limits of the interval that begins. Returns true if its stack is to be taken. */
@@ -294,6 +293,8 @@ static __always_inline bool offcpu_end(struct braid_thread_time *t, __u32 tid, _
 	const struct braid_offcpu_settings *settings = settings_get();
 
 	offcpu_close(t, end);
+	if (stacks_at_start && t->started == STARTED_WHOLE && settings && sum_add_again(t, settings))
+		return false;
 	if (t->now.flags & BRAID_OFFCPU_BEFORE)
 		offcpu_before(-1);
 	if (settings && !offcpu_is_counted(t, settings))
@@ -343,7 +344,7 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 place, __
 	__u32 flags, tgid = task->tgid;
 	struct braid_process *p;
 	struct pt_regs *entry;
-	bool starts, walks;
+	bool starts, walks, recent;
 
 	if (!t)
 		return;
@@ -367,11 +368,13 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 place, __
 					 .vthread = t->vthread};
 	walks = offcpu_walks(t, task, flags);
 	starts = stacks_at_start && !(offcpu_filtered && !filter_may_select_alike(t));
+	recent = starts && !walks && offcpu_start_recent(t, task, entry, place, now);
 	if (stacks_at_start) {
 		t->started = STARTED_WHOLE;
-		t->min_ns = t->waker_min_ns = NEVER;
+		if (!recent)
+			t->min_ns = t->waker_min_ns = NEVER;
 	}
-	if (starts || walks) {
+	if (!recent && (starts || walks)) {
 		p = bpf_map_lookup_elem(&processes, &tgid);
 		starts = starts && offcpu_start(t, p);
 		if (starts || walks)

@@ -80,6 +80,27 @@ static __always_inline struct braid_event_jvm_event *offcpu_begin(const struct b
 }
 
 /*
+ * The waker of the current thread, which has been blocked in the JVM since then: the waker of its longest sleep,
+ * because shorter ones, such as at a safepoint, have other causes.
+ */
+static __always_inline void offcpu_waker_since(struct braid_event_jvm_event *e, __u64 since_ns)
+{
+	__u32 tid = e->tid;
+	struct braid_thread_time *t = thread_time_of(tid);
+	__u64 longest = 0, ns;
+
+	if (!t)
+		return;
+	for (__u32 i = 0; i < BRAID_WAKES; i++) {
+		ns = t->wakes[i].time_ns - t->wakes[i].start_ns;
+		if (t->wakes[i].start_ns < since_ns || ns <= longest)
+			continue;
+		longest = ns;
+		offcpu_set_waker(e, &t->wakes[i]);
+	}
+}
+
+/*
  * Takes the stack of the current thread `task`, which entered the kernel with `entry`, if it is still the one of last time.
  * Returns STACK_REUSED, or the key for offcpu_stack_walk().
  */

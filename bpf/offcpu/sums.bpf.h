@@ -169,40 +169,22 @@ static __always_inline bool interval_in_exec(const struct braid_interval *i)
 	return call == NR_EXECVE || call == NR_EXECVEAT;
 }
 
-/*
- * Adds up an interval on a stack. Most intervals of a thread are on the stack of the last one, so the current sum is in
- * the thread's entry, and the map is for those before. A global function, like sum_store().
- */
-__noinline int sum_add(struct braid_thread_time *t, struct braid_interval *i, struct braid_stack_ref *ref)
+#define SUM_FLAGS (BRAID_OFFCPU_SYSCALL | 0xfU << BRAID_OFFCPU_CLASS_SHIFT)
+
+/* Whether the thread's current sum is the one for this stack and reason. */
+static __always_inline bool sum_is_for(const struct braid_thread_time *t, const struct braid_stack_ref *ref,
+				       __u32 flags, __u32 turn)
 {
-	const struct braid_offcpu_settings *settings = settings_get();
-	__u64 ns, ready = 0;
-	__u32 flags, turn;
+	return t->sum.count && t->sum_key.stack == ref->stack && t->sum_key.span == ref->span &&
+	       t->sum_key.flags == (flags & SUM_FLAGS) && t->sum_turn == turn;
+}
 
-	if (!t || !i || !ref || !settings)
-		return 0;
-	flags = i->flags & (BRAID_OFFCPU_SYSCALL | 0xfU << BRAID_OFFCPU_CLASS_SHIFT);
-	ns = i->end_ns - i->start_ns;
-	turn = settings->turn;
+static __always_inline void sum_grow(struct braid_thread_time *t, const struct braid_interval *i)
+{
+	__u64 ns = i->end_ns - i->start_ns, ready = 0;
 
-	/* The stack at the end of an exec may be the next program's, as the collector sees it. A virtual thread that is
-	 * mounted has its part of what the carrier counts. */
-	if (!ref->stack || interval_in_exec(i) || (t->carries && i->vthread))
-		return interval_count(t, i);
-	if (BRAID_OFFCPU_CLASS(flags) != BRAID_OFFCPU_RUNNABLE)
+	if (BRAID_OFFCPU_CLASS(i->flags) != BRAID_OFFCPU_RUNNABLE)
 		ready = braid_interval_ready(i);
-	if (!t->sum.count || t->sum_key.stack != ref->stack || t->sum_key.span != ref->span ||
-	    t->sum_key.flags != flags || t->sum_turn != turn) {
-		sum_store(t);
-		t->sum_turn = turn;
-		t->sum_key = (struct braid_sum_key){.stack = ref->stack,
-						    .span = ref->span,
-						    .pid = t->pid,
-						    .tid = t->tid,
-						    .generation = ref->generation,
-						    .flags = flags};
-		t->sum = (struct braid_sum){0};
-	}
 	t->sum.count++;
 	t->sum.ns += ns - ready;
 	t->sum.ready_ns += ready;
@@ -211,6 +193,52 @@ __noinline int sum_add(struct braid_thread_time *t, struct braid_interval *i, st
 		t->sum.longest_ns = ns;
 		t->sum.longest_start_ns = i->start_ns;
 	}
+}
+
+/*
+ * Adds the current interval, whose stack was taken at its start, to the thread's current sum, and clears it. Returns false
+ * if that is not where it belongs. Most intervals of a thread that switches often are added here, which takes no call.
+ */
+static __always_inline bool sum_add_again(struct braid_thread_time *t, const struct braid_offcpu_settings *settings)
+{
+	if (!t->since_ns || t->now.vthread || t->now.flags & BRAID_OFFCPU_BEFORE || !t->start.generation ||
+	    !sum_is_for(t, &t->start, t->now.flags, settings->turn) || !sums_expected(t, t->now.end_ns) ||
+	    t->now.end_ns - t->now.start_ns < t->min_ns)
+		return false;
+	sum_grow(t, &t->now);
+	t->now.start_ns = 0;
+	return true;
+}
+
+/*
+ * Adds up an interval on a stack. Most intervals of a thread are on the stack of the last one, so the current sum is in
+ * the thread's entry, and the map is for those before. A global function, like sum_store().
+ */
+__noinline int sum_add(struct braid_thread_time *t, struct braid_interval *i, struct braid_stack_ref *ref)
+{
+	const struct braid_offcpu_settings *settings = settings_get();
+	__u32 turn;
+
+	if (!t || !i || !ref || !settings)
+		return 0;
+	turn = settings->turn;
+
+	/* The stack at the end of an exec may be the next program's, as the collector sees it. A virtual thread that is
+	 * mounted has its part of what the carrier counts. */
+	if (!ref->stack || interval_in_exec(i) || (t->carries && i->vthread))
+		return interval_count(t, i);
+	if (!sum_is_for(t, ref, i->flags, turn)) {
+		sum_store(t);
+		t->sum_turn = turn;
+		t->sum_key = (struct braid_sum_key){.stack = ref->stack,
+						    .span = ref->span,
+						    .pid = t->pid,
+						    .tid = t->tid,
+						    .generation = ref->generation,
+						    .flags = i->flags & SUM_FLAGS};
+		t->sum = (struct braid_sum){0};
+	}
+	sum_grow(t, i);
 	return 0;
 }
 

@@ -32,7 +32,13 @@ struct stack_reuse {
 	__u32 java;
 	__u32 next; /* of the first entry of two: which of them is to be replaced next */
 	__u32 words;
-	__u32 reach;	       /* from sp to the last of them, in words */
+	__u32 reach; /* from sp to the last of them, in words */
+	/* The system call and its first argument, how often in a row the words were the same with them, and until when
+	 * they need not be read again. */
+	__u32 call;
+	__u32 same;
+	__u64 argument;
+	__u64 recent_until_ns;
 	__u16 at[REUSE_WORDS]; /* in words from sp */
 };
 
@@ -122,7 +128,7 @@ __noinline int reuse_begin(__u32 slot, __u32 key)
 	r->sp = entry->sp;
 	r->fp = entry->bp;
 	r->hash = 1;
-	r->words = r->reach = 0;
+	r->words = r->reach = r->same = 0;
 	s->reuse = key;
 	return 0;
 }
@@ -234,6 +240,58 @@ static __always_inline bool reuse_same_words(const struct stack_reuse *r, __u32 
 	if (!m || !bytes || bytes > sizeof(*m) || bpf_probe_read_user(m, bytes, (const void *)r->sp))
 		return false;
 	return reuse_hash(r, m) == r->hash;
+}
+
+/* ---- a moment ago ---- */
+
+/*
+ * A thread that switches tens of thousands of times a second is in the same few places. When the words were the same so
+ * often in a row, in the same system call about the same thing, they are not read again for a short time. A thread that
+ * leaves such a place for another one with the same registers has the former stack for that time at most.
+ */
+#define REUSE_STEADY 64
+#define REUSE_RECENT_NS 1000000
+
+static __always_inline bool reuse_is_call(const struct stack_reuse *r, struct pt_regs *entry)
+{
+	return r->call == (__u32)entry->orig_ax && r->argument == entry->di;
+}
+
+static __always_inline bool reuse_is_recent(const struct stack_reuse *r, struct task_struct *task,
+					    struct pt_regs *entry, __u64 now)
+{
+	return r && now < r->recent_until_ns && reuse_is_here(r, task, entry) && r->same && reuse_is_call(r, entry);
+}
+
+/* The entry, from `key` on, whose words were read a moment ago; NULL: they have to be read. */
+static __always_inline const struct stack_reuse *reuse_recent(__u32 key, struct task_struct *task,
+							      struct pt_regs *entry, __u64 now)
+{
+	const struct stack_reuse *r = key ? reuse_at(key) : NULL;
+
+	if (!key || reuse_is_recent(r, task, entry, now))
+		return r;
+	r = reuse_at(key + 1);
+	return reuse_is_recent(r, task, entry, now) ? r : NULL;
+}
+
+/* The words of one of the entries from `key` on were the same. */
+static __always_inline void reuse_note_same(__u32 key, struct task_struct *task, struct pt_regs *entry, __u64 now)
+{
+	struct stack_reuse *r = reuse_at(key);
+
+	if (r && !reuse_is_here(r, task, entry))
+		r = reuse_at(key + 1);
+	if (!key || !r || !reuse_is_here(r, task, entry))
+		return;
+	if (!reuse_is_call(r, entry)) {
+		r->call = (__u32)entry->orig_ax;
+		r->argument = entry->di;
+		r->same = 0;
+	}
+	if (r->same < REUSE_STEADY)
+		r->same++;
+	r->recent_until_ns = r->same < REUSE_STEADY ? 0 : now + REUSE_RECENT_NS;
 }
 
 #endif

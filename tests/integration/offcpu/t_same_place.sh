@@ -20,6 +20,22 @@ events native.trace \
 	"handovers without a walk, although each has a sleeper and a waker" "0 < int(stats['bpf_stacks']) < 6000" \
 	"nothing lost" "lost == []"
 
+# Added up, the place of a thread that switches all the time is looked at once a millisecond.
+"${CC:-gcc}" -std=gnu11 -O1 -g -fno-optimize-sibling-calls "$TEST_DIR/steady.c" -o steady -pthread
+start_program steady.trace.truth ./steady 10 20000
+start_record -q -F 99 -e 'cpu,offcpu=0ns/aggregate/' -p "$JAVA_PID" -o steady.trace
+wait_sampling
+go_on
+wait_says steady.trace.truth "done"
+stop_record
+end_program
+events steady.trace \
+	"waits below their callers" "all(abs(total([e for e in of('counted', number=5) if e.thread.name == 'taker' and side in e.stack and
+		e.flags >> 20 & 15 != 1]) - int(truth[side][0][0])) <= total_early for side in ('left', 'right')
+		for total_early in [int(truth['left'][0][1]) + int(truth['right'][0][1])])" \
+	"there were more of them" "int(truth['left'][0][0]) > 10 * int(truth['left'][0][1])" \
+	"nothing lost" "lost == []"
+
 for mode in -Xint -Xmixed; do
 	"$BUILD/braid" record -q -e 'offcpu=0ns/comm=="java" && each/' -o java.trace -- "$JAVA" "$mode" -cp "$CLASSES" SamePlace
 	# A nap can be cut short by a preemption, and a safepoint can follow it.
