@@ -185,6 +185,7 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 #define BRAID_DUMP_WAIT 0x10000000U   /* it is in Object.wait */
 #define BRAID_DUMP_PARK 0x20000000U   /* it is parked with a blocker */
 #define BRAID_DUMP_OWNED 0x40000000U  /* the owner had it for certain while all threads with this flag were blocked */
+#define BRAID_DUMP_UNREAD 0x80000000U /* of a JVM's thread: what it waits for could not be read */
 
 /* Flags of DUMP_VTHREAD, beside BRAID_DUMP_TIMED and those after it. The low bits are a braid_vthread_state. */
 #define BRAID_VTHREAD_STATE 0xffU

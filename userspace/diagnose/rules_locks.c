@@ -74,7 +74,8 @@ static void show_stuck(struct check *c, uint32_t process)
 
 bool has_deadlock(const struct check *c)
 {
-	return has_offcpu(c) || events_recorded(c->v->an, BRAID_EVENT_TYPE_DUMP);
+	return has_offcpu(c) || (events_recorded(c->v->an, BRAID_EVENT_TYPE_DUMP) &&
+				 (c->to->dumps.deadlocks.count || !c->to->dumps.unread));
 }
 
 int rule_deadlock(struct check *c)

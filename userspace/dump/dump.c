@@ -59,6 +59,7 @@ static int add_thread(struct dump_view *v, const struct event *e)
 	bool blocked = !(e->row->flags & BRAID_DUMP_RUNS) && BRAID_OFFCPU_CLASS(e->row->flags) != BRAID_OFFCPU_RUNNABLE;
 	uint32_t id;
 
+	v->unread += (e->row->flags & BRAID_DUMP_UNREAD) != 0;
 	return VEC_PUSH(&v->threads,
 			(struct dump_thread){.row = e->row,
 					     .wait = e->row,

@@ -64,6 +64,7 @@ struct dump_view {
 	VEC(struct dump_group) groups;	 /* the largest first */
 	uint32_t *deadlock_first;	 /* the first thread of each deadlock */
 	size_t deadlocks;
+	uint64_t unread; /* threads, of which it is not known what they wait for */
 };
 
 /* Without `grouped` there are no groups, and threads are in no order. 0 or -ENOMEM. */

@@ -125,6 +125,7 @@ static int look(struct dumps *d, const struct analysis *an, const struct dump_re
 	struct dump_view *v = NULL;
 	int err = dump_view_new(&v, an, ref, false);
 
+	d->unread += !err && v->unread;
 	for (size_t i = 1; !err && i <= v->deadlocks; i++)
 		err = add_deadlock(d, v, i, ref->time_ns);
 	if (!err && d->deadlocks.count > before)

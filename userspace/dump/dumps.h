@@ -22,6 +22,7 @@ struct dumps {
 	VEC(struct dumps_deadlock) deadlocks;
 	VEC(struct dump_view *) views; /* of those deadlocks */
 	uint64_t more;		       /* deadlocks of single dumps that are not kept */
+	size_t unread;		       /* dumps of which it is not known what threads wait for, or not of all */
 };
 
 /* The dumps that the analysis selects. 0 or -ENOMEM. */

@@ -21,6 +21,8 @@ enum {
 	F_NEXT,
 	F_LOADER,
 	F_LOADER_KLASSES,
+	F_SUBCLASS,
+	F_SIBLING,
 	F_CONSTANTS,
 	F_STREAM,
 	F_FIELDS,
@@ -36,6 +38,8 @@ static const struct vm_field wanted[FIELDS] = {
 	[F_NEXT] = {.type = "Klass", .name = "_next_link"},
 	[F_LOADER] = {.type = "Klass", .name = "_class_loader_data"},
 	[F_LOADER_KLASSES] = {.type = "ClassLoaderData", .name = "_klasses"},
+	[F_SUBCLASS] = {.type = "Klass", .name = "_subklass"},
+	[F_SIBLING] = {.type = "Klass", .name = "_next_sibling"},
 	[F_CONSTANTS] = {.type = "InstanceKlass", .name = "_constants"},
 	[F_STREAM] = {.type = "InstanceKlass", .name = "_fieldinfo_stream"}, /* 21 and later */
 	[F_FIELDS] = {.type = "InstanceKlass", .name = "_fields"},
@@ -78,13 +82,18 @@ int classes_open(struct classes *c, pid_t pid, uint64_t bias, const uint64_t at[
 			      .next = offset_of(&f[F_NEXT]),
 			      .loader = offset_of(&f[F_LOADER]),
 			      .loader_klasses = offset_of(&f[F_LOADER_KLASSES]),
+			      .subclass = offset_of(&f[F_SUBCLASS]),
 			      .constants = offset_of(&f[F_CONSTANTS]),
 			      .field_stream = offset_of(&f[F_STREAM]),
 			      .fields = offset_of(&f[F_FIELDS]),
 			      .field_count = offset_of(&f[F_COUNT]),
 			      .symbols = f[F_SYMBOLS].address};
+	if (!c->next || !c->loader || !c->loader_klasses) { /* before 9 no table has them */
+		c->next = offset_of(&f[F_SIBLING]);
+		c->loader = c->loader_klasses = 0;
+	}
 	object = f[F_OBJECT].found ? &f[F_OBJECT] : &f[F_OBJECT_OLD];
-	if (!object->found || !(l->flags & BRAID_LAYOUT_NAMES) || !c->next || !c->loader || !c->loader_klasses ||
+	if (!object->found || !(l->flags & BRAID_LAYOUT_NAMES) || !c->next || !(c->loader_klasses || c->subclass) ||
 	    !c->constants || !(c->field_stream || (c->fields && c->field_count)))
 		return -ENOENT;
 	return word(c, object->address, &c->object_klass) || !c->object_klass ? -ENOENT : 0;
@@ -224,7 +233,8 @@ static void read_fields(const struct search *s, uint64_t klass)
 
 /* ---- classes ---- */
 
-/* Which of the classes it is, `count` for none. Two classes of one name cannot be: it is one loader's list. */
+/* Which of the classes it is, `count` for none. Two classes of one name cannot be: it is one loader's list, or names
+ * that only that loader may give. */
 static size_t class_of(const struct classes *c, uint64_t symbol, const struct class_wanted *classes, size_t count)
 {
 	char name[NAME_MAX_BYTES];
@@ -251,15 +261,25 @@ static bool klass_read(const struct classes *c, uint64_t klass, uint64_t *name, 
 	return true;
 }
 
+/* The first class of the boot loader's list, or else of those that extend Object themselves. */
+static bool first_class(const struct classes *c, uint64_t *klass)
+{
+	uint64_t loader;
+
+	if (!c->loader_klasses)
+		return !word(c, c->object_klass + c->subclass, klass);
+	return !word(c, c->object_klass + c->loader, &loader) && !word(c, loader + c->loader_klasses, klass);
+}
+
 void classes_find(const struct classes *c, struct class_wanted *classes, size_t class_count,
 		  const struct field_wanted *fields, size_t field_count)
 {
-	uint64_t loader, klass, name, next;
+	uint64_t klass, name, next;
 	size_t left = class_count;
 
 	for (size_t i = 0; i < class_count; i++)
 		classes[i].klass = 0;
-	if (word(c, c->object_klass + c->loader, &loader) || word(c, loader + c->loader_klasses, &klass))
+	if (!first_class(c, &klass))
 		return;
 	for (uint32_t i = 0; i < CLASSES_MAX && left && klass_read(c, klass, &name, &next); i++, klass = next) {
 		struct search s = {.classes = c, .wanted = fields, .count = field_count};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "java_heap.h"
 
+#include "java_threads.h"
 #include "objects.h"
 #include "vm_tables.h"
 
@@ -358,27 +359,6 @@ bool java_heap_now(const struct java_heap *h, struct java_moment *to)
 	       !walk_read(reader(h), &to->collections, sizeof(uint32_t), h->collections_at) && is_quiet(h);
 }
 
-/* ---- threads ---- */
-
-/* Reads the addresses of the VM's JavaThreads, `room` at most. Returns their number. */
-static size_t list_threads(const struct java_heap *h, uint64_t *to, size_t room)
-{
-	uint64_t list = word_at(h, h->thread_list), at;
-	uint32_t length = 0;
-	size_t count = 0;
-
-	if (!h->list_threads) {
-		for (; list && count < room; list = word_at(h, list + h->thread_next))
-			to[count++] = list;
-		return count;
-	}
-	at = list ? word_at(h, list + h->list_threads) : 0;
-	if (!at || walk_read(reader(h), &length, sizeof(length), list + h->list_length))
-		return 0;
-	count = length < room ? length : room;
-	return count && !walk_read(reader(h), to, (uint32_t)(count * sizeof(*to)), at) ? count : 0;
-}
-
 /* ---- classes and their fields ---- */
 
 enum { C_THREAD, C_STRING, C_OWNABLE, C_VTHREAD, C_CONTINUATION, C_CHUNK, CLASSES };
@@ -387,14 +367,16 @@ static void classes_read(struct java_heap *h, struct class_wanted classes[CLASSE
 {
 	struct braid_objects *o = &h->layout.objects;
 	struct braid_vthreads *v = &h->layout.vthreads;
-	uint16_t loader = 0;
+	uint16_t loader = 0, group = 0;
 	const struct field_wanted fields[] = {
 		{C_THREAD, "eetop", "J", &o->thread_eetop},
 		{C_THREAD, "tid", "J", &o->thread_id},
 		{C_THREAD, "name", "Ljava/lang/String;", &o->thread_name},
 		{C_THREAD, "contextClassLoader", "Ljava/lang/ClassLoader;", &loader},
+		{C_THREAD, "group", "Ljava/lang/ThreadGroup;", &group},
 		{C_THREAD, "parkBlocker", "Ljava/lang/Object;", &o->thread_blocker},
 		{C_STRING, "value", "[B", &o->string_value},
+		{C_STRING, "value", "[C", &h->string_chars},
 		{C_STRING, "coder", "B", &o->string_coder},
 		{C_OWNABLE, "exclusiveOwnerThread", "Ljava/lang/Thread;", &o->ownable_thread},
 		{C_VTHREAD, "cont", "Ljdk/internal/vm/Continuation;", &v->thread_cont},
@@ -407,9 +389,9 @@ static void classes_read(struct java_heap *h, struct class_wanted classes[CLASSE
 	classes_find(&h->classes, classes, CLASSES, fields, sizeof(fields) / sizeof(fields[0]));
 	/*
 	 * A wide one can have the value that a narrow one has, followed by null, so no reference is tried for that. Their places
-	 * are multiples of their width, and these two follow each other.
+	 * are multiples of their width. The loader follows the name, or the group in older JDKs.
 	 */
-	o->oops = (o->thread_name | loader) & 7 ? BRAID_OOPS_COMPRESSED : BRAID_OOPS_PLAIN;
+	o->oops = (o->thread_name | loader | group) & 7 ? BRAID_OOPS_COMPRESSED : BRAID_OOPS_PLAIN;
 	o->virtual_klass = classes[C_VTHREAD].klass;
 	o->ownable_klass = classes[C_OWNABLE].klass;
 }
@@ -502,7 +484,7 @@ static bool find_encodings(struct java_heap *h, const struct vm_field *f, const 
 	const struct java_moment any = {0};
 	struct braid_objects *o = &h->layout.objects;
 	uint64_t threads[THREADS_TRIED];
-	size_t count = take_oops(h, f) ? list_threads(h, threads, THREADS_TRIED) : 0;
+	size_t count = take_oops(h, f) ? java_threads_list(h, threads, THREADS_TRIED) : 0;
 
 	for (size_t i = 0; i < count; i++) {
 		uint64_t thread = word_at(h, threads[i] + o->carrier), name;

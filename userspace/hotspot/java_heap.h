@@ -2,7 +2,7 @@
 /*
  * The heap of a JVM from outside: how references and classes are encoded, where the fields are that a thread dump reads,
  * and whether a collector has moved objects meanwhile. All of it comes from the VM's tables and its list of classes, so it
- * needs no agent. Nothing is stopped: what is read between two equal moments is true. record/ and thread_sets.c use it.
+ * needs no agent. Nothing is stopped: what is read between two equal moments is true. jvm/, record/ and thread_sets.c use it.
  */
 #ifndef BRAID_HOTSPOT_JAVA_HEAP_H
 #define BRAID_HOTSPOT_JAVA_HEAP_H
@@ -21,6 +21,7 @@ struct java_heap {
 	uint16_t list_length, list_threads; /* ThreadsList */
 	uint16_t mirror;		    /* Klass: OopHandle, before 9 oop */
 	uint16_t layout_helper;		    /* Klass */
+	uint16_t string_chars;		    /* String: char[], before 9 */
 	bool mirror_is_handle;
 };
 

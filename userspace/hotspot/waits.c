@@ -292,7 +292,7 @@ const char *waits_state(struct waits *w, uint64_t java_thread)
 	return names[state / 2];
 }
 
-void waits_read(struct waits *w, uint64_t java_thread, struct wait_object *to)
+bool waits_read(struct waits *w, uint64_t java_thread, struct wait_object *to)
 {
 	const struct waits_offsets *o = &w->offsets;
 	uint64_t monitor;
@@ -302,19 +302,20 @@ void waits_read(struct waits *w, uint64_t java_thread, struct wait_object *to)
 	to->owner = (struct waits_owner){0};
 	if (!w->layout || !(w->layout->objects.flags & BRAID_OBJECTS_THREADS) ||
 	    !(w->layout->flags & BRAID_LAYOUT_NAMES))
-		return;
+		return false;
 	if (o->pending && o->monitor_object && o->monitor_owner) {
 		monitor = word_at(w, java_thread + o->pending);
 		if (monitor && waits_monitor(w, monitor, to)) {
 			to->how = WAIT_FOR_MONITOR;
-			return;
+			return true;
 		}
 		monitor = o->waiting ? word_at(w, java_thread + o->waiting) : 0;
 		if (monitor && waits_monitor(w, monitor, to)) {
 			to->how = WAIT_FOR_NOTIFY;
-			return;
+			return true;
 		}
 	}
 	if (w->layout->objects.flags & BRAID_OBJECTS_BLOCKERS)
 		blocker_read(w, java_thread, to);
+	return true;
 }

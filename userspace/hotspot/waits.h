@@ -75,8 +75,8 @@ static inline void waits_again(struct waits *w)
 /* What the VM says that the thread does: "in_java", "in_vm", "in_native", "blocked", "new", or "": it does not. */
 const char *waits_state(struct waits *w, uint64_t java_thread);
 
-/* What the thread of that JavaThread waits for. */
-void waits_read(struct waits *w, uint64_t java_thread, struct wait_object *to);
+/* What the thread of that JavaThread waits for. False: the layout does not say where a JVM keeps that. */
+bool waits_read(struct waits *w, uint64_t java_thread, struct wait_object *to);
 
 /* The object of a monitor that a virtual thread waits for, and its owner; `how` is not set. False: it is no monitor. */
 bool waits_monitor(struct waits *w, uint64_t monitor, struct wait_object *to);

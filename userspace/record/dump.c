@@ -2,6 +2,7 @@
 #include "dump.h"
 
 #include "asleep.h"
+#include "dump_outside.h"
 #include "dump_virtual.h"
 #include "agents/agents.h"
 #include "hotspot/waits.h"
@@ -70,6 +71,7 @@ struct dump {
 	uint64_t not_looked;	 /* threads, of which it is not known what they wait for */
 	struct process *process; /* of the waits, for one look after the other */
 	struct waits waits;
+	struct dump_outside outside;
 	VEC(struct dump_virtual *) virtual;
 	VEC(struct java_entry) java; /* entries of JavaThreads, sorted, when all have their stacks */
 };
@@ -88,6 +90,7 @@ static void free_parts(struct dump *d)
 {
 	free(d->entries.at);
 	free(d->waits.threads);
+	free(d->outside.jvms.at);
 	for (size_t i = 0; i < d->virtual.count; i++)
 		dump_virtual_free(d->virtual.at[i]);
 	free(d->virtual.at);
@@ -230,10 +233,10 @@ static bool waits_prepare(struct dump *d, struct process *process)
 	*w = (struct waits){0};
 	for (const struct thread *t = process->threads; t; t = t->next)
 		count += t->java_runs && t->java_thread;
-	w->threads = m && count ? calloc(count, sizeof(*w->threads)) : NULL;
+	w->layout = dump_outside_layout(&d->outside, process);
+	w->threads = m && count && w->layout ? calloc(count, sizeof(*w->threads)) : NULL;
 	if (!w->threads || waits_open(w, process->pid, m->bias, m->module->vm))
 		return false;
-	w->layout = jvm_layout(process->jvm);
 	for (const struct thread *t = process->threads; t; t = t->next)
 		if (t->java_runs && t->java_thread)
 			w->threads[w->count++] = (struct waits_thread){.address = t->java_thread, .number = t->id};
@@ -249,7 +252,7 @@ static bool may_wait(const struct entry *e)
 
 static void forget_wait(struct entry *e)
 {
-	e->flags &= ~(BRAID_DUMP_MONITOR | BRAID_DUMP_WAIT | BRAID_DUMP_PARK);
+	e->flags &= ~(BRAID_DUMP_MONITOR | BRAID_DUMP_WAIT | BRAID_DUMP_PARK | BRAID_DUMP_UNREAD);
 	e->owner = e->class = 0;
 	e->owner_number = 0;
 	e->object = 0;
@@ -264,13 +267,17 @@ static void look(struct dump *d, struct entry *e)
 	struct wait_object object;
 
 	forget_wait(e);
-	if (!e->process || !e->java_thread || !waits_prepare(d, e->process))
+	if (!e->process || !(e->java_thread || dump_outside_missing(&d->outside, e->process)))
 		return;
+	if (!waits_prepare(d, e->process)) {
+		e->flags |= BRAID_DUMP_UNREAD;
+		return;
+	}
 	e->vm_state =
 		names_id(d->session->names, &e->process->account, trace_str_of(waits_state(&d->waits, e->java_thread)));
 	if (!may_wait(e))
 		return;
-	waits_read(&d->waits, e->java_thread, &object);
+	e->flags |= waits_read(&d->waits, e->java_thread, &object) ? 0 : BRAID_DUMP_UNREAD;
 	if (object.how == WAIT_FOR_NOTHING)
 		return;
 	e->flags |= flags[object.how];
@@ -278,6 +285,16 @@ static void look(struct dump *d, struct entry *e)
 	e->object = object.id;
 	e->owner = object.owner.thread ? object.owner.thread->number : 0;
 	e->owner_number = object.owner.virtual_number;
+}
+
+/* There is no time to look. */
+static void leave_out(struct dump *d, struct entry *e)
+{
+	forget_wait(e);
+	if (!e->java_thread)
+		return;
+	e->flags |= BRAID_DUMP_UNREAD;
+	d->not_looked++;
 }
 
 /*
@@ -311,10 +328,9 @@ static void find_owners(struct dump *d)
 			bool late = !pass && now_ns() - began > limit_ns;
 
 			if (late)
-				forget_wait(&d->entries.at[i]);
+				leave_out(d, &d->entries.at[i]);
 			else
 				look(d, &d->entries.at[i]);
-			d->not_looked += late;
 		}
 		for (size_t i = 0; i < d->entries.count; i++) {
 			struct entry *e = &d->entries.at[i];
@@ -513,6 +529,14 @@ static bool begins(struct dump *d, uint64_t now)
 	return r.ready || now - d->start_ns >= READY_WAIT_NS;
 }
 
+static void read_outside(void *ctx, struct process *p)
+{
+	struct dump *d = ctx;
+
+	if (is_target(d->session, p))
+		dump_outside_read(&d->outside, d->session, p);
+}
+
 /* True when all stacks are there, as far as they come. */
 static bool read_stacks(struct dump *d, uint64_t now)
 {
@@ -532,6 +556,7 @@ void dump_tick(struct dump *d, uint64_t now)
 	if (d->stage == IDLE && begins(d, now)) {
 		d->began_ns = now;
 		d->stage = STACKS;
+		processes_each(d->session->processes, read_outside, d);
 	}
 	if (d->stage == STACKS && read_stacks(d, now)) {
 		begin_virtual(d);

@@ -132,6 +132,19 @@ void dump_deadlock_json(struct json *j, const char *key, const struct dump_view 
 	json_close(j, ']');
 }
 
+/* null: not known, as threads of which nothing was read may be in one. */
+static void json_deadlocks(struct json *j, const struct dump_view *v)
+{
+	if (v->unread && !v->deadlocks) {
+		json_null(j, "deadlocks");
+		return;
+	}
+	json_open(j, "deadlocks", '[');
+	for (size_t i = 1; i <= v->deadlocks; i++)
+		dump_deadlock_json(j, NULL, v, i, true);
+	json_close(j, ']');
+}
+
 void dump_json(FILE *out, const struct dump_view *v, const struct dump_style *style)
 {
 	struct json j = {.out = out};
@@ -139,10 +152,8 @@ void dump_json(FILE *out, const struct dump_view *v, const struct dump_style *st
 	json_open(&j, NULL, '{');
 	json_number(&j, "pid", v->pid);
 	json_seconds(&j, "at_s", analysis_since(v->an, v->time_ns));
-	json_open(&j, "deadlocks", '[');
-	for (size_t i = 1; i <= v->deadlocks; i++)
-		dump_deadlock_json(&j, NULL, v, i, true);
-	json_close(&j, ']');
+	json_deadlocks(&j, v);
+	json_number(&j, "threads_unread", v->unread);
 	if (!style->deadlocks) {
 		json_open(&j, "groups", '[');
 		for (size_t i = 0; i < v->groups.count; i++) {

@@ -194,6 +194,19 @@ static void print_counts(FILE *out, const struct dump_view *v, bool virtual)
 	}
 }
 
+/* Threads of which nothing was read may be in any deadlock. */
+static void print_deadlock_count(FILE *out, const struct dump_view *v)
+{
+	if (!v->unread)
+		fprintf(out, "; %zu deadlock%s\n", v->deadlocks, plural(v->deadlocks));
+	else if (v->deadlocks)
+		fprintf(out, "; %zu deadlock%s at least: what %" PRIu64 " thread%s wait%s for is not known\n",
+			v->deadlocks, plural(v->deadlocks), v->unread, plural(v->unread), v->unread == 1 ? "s" : "");
+	else
+		fprintf(out, "; deadlocks not known: what %" PRIu64 " thread%s wait%s for could not be read\n",
+			v->unread, plural(v->unread), v->unread == 1 ? "s" : "");
+}
+
 static void print_head(FILE *out, const struct dump_view *v, const struct dump_style *style)
 {
 	char began[QUANTITY_TEXT], spent[QUANTITY_TEXT];
@@ -208,7 +221,7 @@ static void print_head(FILE *out, const struct dump_view *v, const struct dump_s
 		fputs("; ", out);
 		print_counts(out, v, true);
 	}
-	fprintf(out, "; %zu deadlock%s\n", v->deadlocks, plural(v->deadlocks));
+	print_deadlock_count(out, v);
 	if (o)
 		fprintf(out, "%zu monitor%s owned, as the JVM said %s later, for which it stood still for at most %s\n",
 			o->locks.count, plural(o->locks.count),

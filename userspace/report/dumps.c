@@ -50,7 +50,10 @@ static void text_list(FILE *out, const struct dumps *d, const struct views *v)
 		text_deadlock(out, d, &d->deadlocks.at[i]);
 	if (d->more)
 		fprintf(out, "  and others, %" PRIu64 " times\n", d->more);
-	if (!d->deadlocks.count)
+	if (d->unread)
+		fprintf(out, "  not known of %zu dump%s: what %sthreads wait for could not be read\n", d->unread,
+			plural(d->unread), d->deadlocks.count ? "some " : "");
+	else if (!d->deadlocks.count)
 		fputs("  none\n", out);
 }
 
@@ -80,6 +83,11 @@ static void json_list(struct json *j, const struct dumps *d, const struct views 
 		json_close(j, '}');
 	}
 	json_close(j, ']');
+	json_number(j, "thread_dumps_unread", d->unread);
+	if (d->unread && !d->deadlocks.count) {
+		json_null(j, "deadlocks");
+		return;
+	}
 	json_open(j, "deadlocks", '[');
 	for (size_t i = 0; i < d->deadlocks.count; i++) {
 		const struct dumps_deadlock *is = &d->deadlocks.at[i];

@@ -86,11 +86,11 @@ OWNED=(
 	'0 < d["stopped_at_most_ns"]'
 )
 
-# deadlocks JDK CLASSES: the program has its deadlocks and its other threads.
+# deadlocks JDK CLASSES OPTION...: the program has its deadlocks and its other threads.
 deadlocks()
 {
-	start_program out "$1/bin/java" -Xmx64m -cp "$2" Deadlocks deadlocks
-	takes "deadlocks in $1" 4 \
+	start_program out "$1/bin/java" -Xmx64m "${@:3}" -cp "$2" Deadlocks deadlocks
+	takes "deadlocks in $*" 4 \
 		'dead == [("lock-1", "lock-2"), ("mixed-1", "mixed-2"), ("monitor-1", "monitor-2")]' \
 		'all(threads[n]["owner_tid"] == tids[n[:-1] + ("2" if n[-1] == "1" else "1")] for c in dead for n in c)' \
 		'all(threads[n]["class"] == "Deadlocks$Inner" for n in ("monitor-1", "monitor-2", "mixed-2"))' \
@@ -98,6 +98,7 @@ deadlocks()
 		'is_in("lock-1", "WAITING", "sleeping", "parked", "lockBoth")' \
 		'threads["lock-1"]["class"].startswith("java.util.concurrent.locks.ReentrantLock$")' \
 		"${OTHERS[@]}"
+	[[ "${*:3}" != *DisableAttachMechanism* ]] || return 0
 	braid threads "$JAVA_PID" --locks --json >dump.json 2>err && fail "--locks: no deadlock"
 	says "${OWNED[@]}" || fail "--locks in $1: $(cat err)"
 }

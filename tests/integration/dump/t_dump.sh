@@ -62,6 +62,21 @@ braid threads dumps.trace --at 0 >text 2>err || STATUS=$?
 grep -q 'no thread dump that early: its first one began at ' err || fail "too early: $(cat err)"
 end_program
 
+# The same without the agent, in a JVM that refuses it: names, states, objects and owners are read in its memory. When that
+# fails, braid does not know of a deadlock and says so.
+deadlocks "$JAVA_HOME" "$CLASSES" -XX:+DisableAttachMechanism
+python3 "$LIB_DIR/programs/alter_libjvm.py" "$JAVA_PID" threads || fail "the list of threads has another name"
+STATUS=0
+braid threads "$JAVA_PID" >text 2>err || STATUS=$?
+[[ $STATUS -eq 0 && $(head -1 text) == *'; deadlocks not known: what '*' threads wait for could not be read' ]] ||
+	fail "deadlocks are not known: $STATUS $(head -1 text) $(cat err)"
+STATUS=0
+braid threads "$JAVA_PID" --deadlocks --json -o unread.trace >dump.json 2>err || STATUS=$?
+[[ $STATUS -eq 1 && $(cat dump.json) == *'"deadlocks":null'* ]] || fail "--deadlocks: $STATUS $(cat dump.json err)"
+braid report --full unread.trace | grep -A1 '^Deadlocks$' | finds '  not known of 1 dump: what threads wait for could not be read' ||
+	fail "report: $(braid report --full unread.trace)"
+end_program
+
 # Without a deadlock: the same threads, and status 0; the trace can be kept.
 start_program out "$JAVA" -Xmx64m -cp "$CLASSES" Deadlocks free
 takes "no deadlock" 0 'dead == []' "${OTHERS[@]}"
@@ -70,10 +85,10 @@ braid threads "$JAVA_PID" --all -o kept.trace >text 2>err || fail "--all: $(cat 
 braid script --event dump kept.trace | finds 'braid:dump:.* class="Deadlocks\$Owned".* owner="owner"' ||
 	fail "the trace has no dump"
 
-# Without the agent there are stacks, but nothing of Java's threads.
-braid threads "$JAVA_PID" --no-attach --json >dump.json 2>err || fail "--no-attach: $(cat err)"
-says '"Deadlocks.waitForNotify" in [f["name"] for f in threads["waiting"]["stack"]]' || fail "--no-attach"
 wait_for "the end of the agent" left_alone
+braid threads "$JAVA_PID" --no-attach --json >dump.json 2>err || fail "--no-attach: $(cat err)"
+says 'dead == []' 'is_in("waiting", "WAITING", "sleeping", "waiting for notify", "waitForNotify")' || fail "--no-attach: $(cat err)"
+left_alone || fail "--no-attach attached"
 end_program
 
 # A program that is no JVM; one that does not exist.

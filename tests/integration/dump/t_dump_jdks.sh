@@ -3,6 +3,7 @@
 # Monitors and their owners are found in the memory of every JDK, with each way in which monitors are locked; so are virtual
 # threads, with each way in which objects are kept.
 # class: long
+# takes: 60 s
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/dumps.sh"
 
@@ -10,6 +11,8 @@ mkdir old
 "$JAVA_HOME/bin/javac" -source 8 -target 8 -d old "$TEST_DIR/Deadlocks.java" &>javac.out || fail "$(cat javac.out)"
 for home in $(jdks); do
 	deadlocks "$home" old
+	end_program
+	deadlocks "$home" old -XX:+DisableAttachMechanism
 	end_program
 done
 

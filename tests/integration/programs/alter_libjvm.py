@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""alter_libjvm.py PID [stride]: changes the tables of a process's libjvm.so in its memory, as a process can do to its own.
+"""alter_libjvm.py PID [stride|threads]: changes the tables of a process's libjvm.so in its memory, as a process can do to its own.
 
 Afterwards every VM operation has the name of the first one, and the fields of CompileTask have other offsets; with
-`stride` the tables cannot be read at all. Exit status 1: the library has no such tables.
+`stride` the tables cannot be read at all. With `threads` only the list of Java threads has another name. Exit status 1: the library has no such tables.
 """
 import re
 import struct
@@ -39,6 +39,22 @@ def text(at):
     return re.match(rb"[^\0]*", read(at, 64)).group().decode()
 
 
+def entries():
+    at, stride = variable("gHotSpotVMStructs"), variable("gHotSpotVMStructEntryArrayStride")
+    type_at = variable("gHotSpotVMStructEntryTypeNameOffset")
+    while word(at + type_at):
+        yield at
+        at += stride
+
+
+if sys.argv[2:] == ["threads"]:
+    name_at = variable("gHotSpotVMStructEntryFieldNameOffset")
+    names = [word(e + name_at) for e in entries() if text(word(e + name_at)) in ("_java_thread_list", "_thread_list")]
+    for name in names:
+        mem.seek(name)
+        mem.write(b"?")
+    sys.exit(0 if names else 1)
+
 operations = symbols.get("_ZN12VM_Operation6_namesE")
 if not operations:
     sys.exit(1)
@@ -51,13 +67,11 @@ if sys.argv[2:] == ["stride"]:
     mem.write(struct.pack("<Q", 1 << 40))
     sys.exit(0)
 
-entry, stride = variable("gHotSpotVMStructs"), variable("gHotSpotVMStructEntryArrayStride")
 type_at, offset_at = (variable(f"gHotSpotVMStructEntry{what}Offset") for what in ("TypeName", "Offset"))
 changed = 0
-while word(entry + type_at):
+for entry in entries():
     if text(word(entry + type_at)) == "CompileTask":
         mem.seek(entry + offset_at)
         mem.write(struct.pack("<Q", 8))
         changed += 1
-    entry += stride
 sys.exit(0 if changed else 1)

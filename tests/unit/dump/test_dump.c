@@ -263,6 +263,40 @@ START_TEST(virtual_threads)
 }
 END_TEST
 
+/* Threads of which nothing could be read may be in a deadlock. */
+START_TEST(unread_threads)
+{
+	static const struct trace_rec unread[] = {
+		DUMP(1, MONITOR, BRAID_OFFCPU_FUTEX, BRAID_DUMP_UNREAD),
+		DUMP(2, PARKED, BRAID_OFFCPU_FUTEX, BRAID_DUMP_UNREAD),
+	};
+	struct trace_rec some[COUNT(dump)];
+	struct run r = {0};
+	struct dump_view *v = view_of(&r, unread, COUNT(unread));
+	char *text = printed(v, false, &(struct dump_style){0});
+
+	HAS(text, "sleeping; deadlocks not known: what 2 threads wait for could not be read\n");
+	free(text);
+	text = printed(v, true, &(struct dump_style){0});
+	HAS(text, "\"deadlocks\":null,\"threads_unread\":2,");
+	free(text);
+	dump_view_free(v);
+	run_free(&r);
+
+	memcpy(some, dump, sizeof(dump));
+	for (size_t i = 0; i < COUNT(some); i++)
+		if (some[i].kind == TRACE_JVM_EVENT && some[i].jvm_event.thread == 6)
+			some[i].jvm_event.flags |= BRAID_DUMP_UNREAD;
+	r = (struct run){0};
+	v = view_of(&r, some, COUNT(some));
+	text = printed(v, false, &(struct dump_style){0});
+	HAS(text, "; 1 deadlock at least: what 1 thread waits for is not known\n");
+	free(text);
+	dump_view_free(v);
+	run_free(&r);
+}
+END_TEST
+
 /* A later dump: the first deadlock is still there, and another process has one. */
 static const struct trace_rec later[] = {
 	JVM(AT(90), .kind = BRAID_JVM_DUMP, .thread = 2, .node = PARKED,
@@ -373,6 +407,7 @@ Suite *test_dump(void)
 	Suite *suite = suite_create("dump");
 	TCase *tc = tcase_create("threads");
 
+	tcase_add_test(tc, unread_threads);
 	tcase_add_test(tc, cycles_are_found_once);
 	tcase_add_test(tc, states_groups_and_deadlocks);
 	tcase_add_test(tc, uncertain_owners_are_no_deadlock);

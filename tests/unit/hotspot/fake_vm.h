@@ -23,7 +23,8 @@ enum {
 	K_COUNT = 48,
 	K_HELPER = 52,
 	K_MIRROR = 56,
-	K_BYTES = 64
+	K_SUBCLASS = 64,
+	K_BYTES = 72
 };
 enum { POOL_HEAD = 16, ARRAY_HEAD = 24, MIRROR_BYTES = 512 };
 #define FAKE_BYTES (1U << 20)

@@ -45,6 +45,23 @@ START_TEST(classes_and_fields)
 }
 END_TEST
 
+/* Before 9 there is no list, but the subclasses of Object are siblings. */
+START_TEST(siblings)
+{
+	put(heap.classes.object_klass + K_SUBCLASS, vm.first);
+	heap.classes.loader = heap.classes.loader_klasses = 0;
+	heap.classes.subclass = K_SUBCLASS;
+	vm.loader[1] = NOWHERE;
+	find();
+	ck_assert_uint_eq(classes[A].klass, klass_a);
+	ck_assert_uint_eq(classes[B].klass, klass_b);
+	ck_assert_uint_eq(x, 16);
+	put(heap.classes.object_klass + K_SUBCLASS, NOWHERE);
+	find();
+	ck_assert_uint_eq(classes[A].klass, 0);
+}
+END_TEST
+
 /* fieldInfo.hpp, 21 and later: each number is one byte here, one more than its value. */
 START_TEST(fields_in_a_stream)
 {
@@ -241,6 +258,7 @@ Suite *test_classes(void)
 	TCase *t = tcase_create("classes");
 
 	tcase_add_checked_fixture(t, setup, fake_teardown);
+	tcase_add_test(t, siblings);
 	tcase_add_test(t, classes_and_fields);
 	tcase_add_test(t, fields_in_a_stream);
 	tcase_add_test(t, lists_without_end);

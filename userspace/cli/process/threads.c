@@ -28,7 +28,7 @@ static const char doc[] =
 	"tenth of a second. Virtual threads, parked ones included, are read in the heap. Threads that wait for monitors and "
 	"for locks of java.util.concurrent are shown with the class of the object and the thread that owns it.\n"
 	"\n"
-	"The exit status is 4 if there is a deadlock.\n"
+	"The exit status is 4 if there is a deadlock, and 1 if --deadlocks could not be answered.\n"
 	"\n"
 	"Examples:\n"
 	"  braid threads 4711\n"
@@ -41,8 +41,8 @@ static const char doc[] =
 	"`braid record -e dump=30s` takes a thread dump every 30 seconds. Of such a trace is printed the last one, or, with "
 	"--at, the last one that began until then.\n"
 	"\n"
-	"braid loads its agent into a JVM for names of Java threads and for what they wait for. With --no-attach both "
-	"are missing; virtual threads have both.";
+	"braid loads its agent into a JVM, which tells when Java threads start and are renamed. Without it (--no-attach, a JVM that refuses "
+	"it) their names and what they wait for are read in the JVM's memory, as virtual threads are.";
 
 static const struct argp_option options[] = {
 	{"all", OPT_ALL, NULL, 0, "Print every thread by itself", 0},
@@ -134,7 +134,7 @@ static int print_dump(const struct threads_command *c, const struct analysis *an
 	if (!err)
 		(c->snapshot.as_json ? dump_json : dump_text)(stdout, v, &c->style);
 	if (common_output_close(stdout, NULL, err))
-		status = v->deadlocks ? EXIT_DEADLOCK : EXIT_SUCCESS;
+		status = v->deadlocks ? EXIT_DEADLOCK : v->unread && c->style.deadlocks ? EXIT_FAILURE : EXIT_SUCCESS;
 	dump_view_free(v);
 	return status;
 }
