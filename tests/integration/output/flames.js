@@ -121,6 +121,10 @@ async function labels(p) {
 	assert.deepStrictEqual(await forms("std::vector<std::pair<int, int> >::push_back(int&&)"),
 		["std::vector<std::pair<int, int> >::push_back(int&&)", "std::vector::push_back", "vector::push_back", "push_back"]);
 	assert.deepStrictEqual(await forms("[libz.so.1+0x4970]"), ["[libz.so.1+0x4970]"]);
+	/* Names in the table fit when it is the first that is drawn. */
+	await p.again("#view=methods");
+	assert.deepStrictEqual(await p.evaluate(`[...document.querySelectorAll("#method-rows button")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)`), []);
+	assert((await p.evaluate(`document.querySelectorAll("#method-rows button").length`)) > 10);
 }
 
 /* Every control has a name; text has a contrast of 4.5 on its ground; nothing is wider than a telephone. */

@@ -46,12 +46,16 @@ const measured = new Map();
 function fit(context, text, width) {
 	let known = measured.get(text);
 	if (!known) {
+		context.font = FONT; /* nothing may have been drawn yet */
 		known = formsOf(text).map(form => [form, context.measureText(form).width]);
 		measured.set(text, known);
 	}
 	for (const [form, wide] of known)
 		if (wide <= width)
 			return form;
-	const [last, wide] = known[known.length - 1], count = Math.floor(last.length * (width - 9) / wide);
+	const [last, wide] = known[known.length - 1];
+	let count = Math.floor(last.length * (width - 9) / wide);
+	while (count > 1 && context.measureText(last.slice(0, count) + "\u2026").width > width) /* its letters are wide */
+		count--;
 	return count > 1 ? last.slice(0, count) + "\u2026" : "";
 }

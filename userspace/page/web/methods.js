@@ -42,6 +42,8 @@ function layMethods() {
 			listed.push(l);
 	const column = columns.find(one => one[0] === state.sort), by = column && column[2], other = sums.total;
 	listed.sort((a, b) => (by ? by(b) - by(a) || other[b] - other[a] : 0) || (graph.labels[a] < graph.labels[b] ? -1 : 1));
+	if (!isMethod(state.method) && listed.length)
+		state.method = graph.labels[listed[0]];
 	shownRows = ROWS_AT_ONCE;
 	$("empty-methods").hidden = listed.length > 0;
 	fillTable();
