@@ -51,13 +51,12 @@ static void note_longest(struct explain_longest *longest, const struct piece *p,
 
 static const char *ended_by(struct explaining *x, const struct piece *p)
 {
-	const struct jvm_event_row *r = p->s ? p->s->row : NULL;
 	uint32_t waker;
 
-	if (!r || !wall_is_blocked(p->s->state))
+	if (!p->s || !p->s->row || !wall_is_blocked(p->s->state))
 		return "";
-	waker = timeline_thread(x->e->wall, r->other);
-	return waker == ROW_NONE ? wall_ended_by(x->e->wall, r) : wall_thread_name(x->e->wall, waker);
+	waker = timeline_waited_for(x->e->wall, p->s);
+	return waker == ROW_NONE ? wall_ended_by(x->e->wall, p->s->row) : wall_thread_name(x->e->wall, waker);
 }
 
 /* This piece has no further reason. */
@@ -69,6 +68,8 @@ static void end_here(struct explaining *x, uint32_t node, const struct piece *p,
 	n->self_ns += ns;
 	if (n->longest.at_ns == at_ns && n->longest.ns == ns)
 		n->ended_by = ended_by(x, p);
+	if (n->counted) /* such a time is a share of many */
+		return;
 	note_longest(&x->e->longest, p, at_ns, ns);
 	if (x->e->longest.ns != longest)
 		x->e->longest_node = node;
@@ -214,7 +215,7 @@ static const char *pause_name(struct explaining *x, const struct piece *p)
 /* Who ended the wait, if it can be followed: ROW_NONE if not. */
 static uint32_t waker_of(const struct explaining *x, const struct piece *p)
 {
-	uint32_t waker = p->s->row ? timeline_thread(x->e->wall, p->s->row->other) : ROW_NONE;
+	uint32_t waker = timeline_waited_for(x->e->wall, p->s);
 
 	if (waker == ROW_NONE || p->depth >= EXPLAIN_DEPTH || x->pieces > EXPLAIN_PIECES ||
 	    !x->e->wall->threads.at[waker].known)

@@ -15,6 +15,11 @@ uint32_t timeline_thread(const struct wall *w, uint32_t id)
 	return row == ROW_NONE ? ROW_NONE : w->leader[row];
 }
 
+uint32_t timeline_waited_for(const struct wall *w, const struct wall_segment *s)
+{
+	return s->row && wall_is_blocked(s->state) ? timeline_thread(w, wall_waited_for(w, s->row)->other) : ROW_NONE;
+}
+
 /* ---- segments ---- */
 
 static int keep_segment(void *ctx, const struct wall_thread *t, const struct wall_segment *s)

@@ -47,6 +47,9 @@ size_t timeline_run_at(const struct timeline *tl, uint32_t cpu, uint64_t time_ns
 /* The thread with this id, as an index of wall->threads; ROW_NONE: none. */
 uint32_t timeline_thread(const struct wall *w, uint32_t id);
 
+/* For which thread a segment waited, as an index of wall->threads; ROW_NONE: none, or not known. */
+uint32_t timeline_waited_for(const struct wall *w, const struct wall_segment *s);
+
 /* The CPU that a thread came back to at the end of its time off the CPU; UINT32_MAX: not known. */
 uint32_t timeline_cpu(const struct jvm_event_row *row);
 

@@ -54,7 +54,7 @@ static int follow(struct wakers *k, const struct jvm_event_row *r, step_fn step)
 	int err = 0;
 
 	for (int depth = 0; r && depth < WALL_CHAIN_MAX && !err; depth++) {
-		uint32_t waker = table_row_of(&a->threads, r->other);
+		uint32_t waker = table_row_of(&a->threads, wall_waited_for(k->wall, r)->other);
 		const struct jvm_event_row *before = wall_wait_before(k->wall, waker, r);
 
 		err = step(k, r, waker);

@@ -29,6 +29,17 @@ static void json_longest(struct json *j, const struct explain *e, const struct e
 	json_close(j, '}');
 }
 
+/* Of times that are only counted, neither is known for the stretch. */
+static void json_times(struct json *j, const struct explain *e, const struct explain_node *n, uint64_t count,
+		       const struct explain_longest *longest)
+{
+	bool known = count && !n->counted;
+
+	json_number_if(j, known, "count", count);
+	if (known)
+		json_longest(j, e, longest);
+}
+
 static void json_part(struct json *j, const struct explain *e, const struct explain_part *p)
 {
 	json_kind(j, e, &e->nodes.at[p->node]);
@@ -39,9 +50,7 @@ static void json_part(struct json *j, const struct explain *e, const struct expl
 		json_close(j, '}');
 	}
 	json_seconds(j, "time_s", p->ns);
-	json_number_if(j, p->count, "count", p->count);
-	if (p->count)
-		json_longest(j, e, &p->longest);
+	json_times(j, e, &e->nodes.at[p->node], p->count, &p->longest);
 }
 
 static void json_node(struct json *j, const struct explain *e, const struct explain_node *n)
@@ -51,9 +60,7 @@ static void json_node(struct json *j, const struct explain *e, const struct expl
 	json_string(j, "ended_by", n->ended_by);
 	json_seconds(j, "self_s", n->self_ns);
 	json_seconds(j, "total_s", n->total_ns);
-	json_number_if(j, n->count, "count", n->count);
-	if (n->count)
-		json_longest(j, e, &n->longest);
+	json_times(j, e, n, n->count, &n->longest);
 }
 
 static void json_stretch(struct json *j, const struct explain *e)

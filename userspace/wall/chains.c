@@ -52,10 +52,11 @@ static void add_wait(const struct analysis *an, struct line *l, const struct jvm
 static int add_waker(struct wall_view *v, struct line *l, const struct jvm_event_row *r, uint32_t *waker)
 {
 	const struct analysis *an = v->wall->an;
-	uint32_t stack = table_row_of(&an->a->nodes, r->other_node);
+	const struct jvm_event_row *said = wall_waited_for(v->wall, r);
+	uint32_t stack = table_row_of(&an->a->nodes, said->other_node);
 	const char *name;
 
-	*waker = table_row_of(&an->a->threads, r->other);
+	*waker = table_row_of(&an->a->threads, said->other);
 	if (*waker == ROW_NONE) {
 		add(l, " <- %s", wall_ended_by(v->wall, r));
 		return 0;
@@ -114,15 +115,22 @@ static uint32_t extend_wait(struct wall_view *v, uint32_t sequence, const struct
 /* The same for add_waker(). */
 static uint32_t extend_waker(struct wall_view *v, uint32_t sequence, const struct jvm_event_row *r)
 {
-	sequence = extend(v, extend(v, sequence, r->other), r->other_node);
+	const struct jvm_event_row *said = wall_waited_for(v->wall, r);
+
+	sequence = extend(v, extend(v, sequence, said->other), said->other_node);
 	return extend(v, extend(v, extend(v, sequence, r->text), r->kind), r->flags);
+}
+
+static uint32_t waker_of(const struct wall_view *v, const struct jvm_event_row *r)
+{
+	return table_row_of(&v->wall->an->a->threads, wall_waited_for(v->wall, r)->other);
 }
 
 /* The same for add_links(). */
 static uint32_t extend_links(struct wall_view *v, uint32_t sequence, const struct jvm_event_row *r)
 {
 	for (int depth = 0; r && depth < WALL_CHAIN_MAX; depth++) {
-		uint32_t waker = table_row_of(&v->wall->an->a->threads, r->other);
+		uint32_t waker = waker_of(v, r);
 
 		sequence = extend_waker(v, sequence, r);
 		r = wall_wait_before(v->wall, waker, r);
@@ -210,7 +218,7 @@ int wall_view_wakes(struct wall_view *v, const struct wall_thread *t, const stru
 	if (!line)
 		return -ENOMEM;
 	count(&v->wakes.at[line - 1], ns);
-	if (!wall_wait_before(v->wall, table_row_of(&an->a->threads, r->other), r))
+	if (!wall_wait_before(v->wall, waker_of(v, r), r))
 		return 0;
 	line = find_line(v, t, r, OF_CHAIN);
 	if (!line)

@@ -258,6 +258,40 @@ static int place_all(struct wall *w)
 	return 0;
 }
 
+/* ---- locks ---- */
+
+/* Of one thread's waits that a LOCK with an owner covers. A parked thread's LOCK is the wait itself. */
+static int find_locks_of(struct wall *w, const struct wall_thread *t)
+{
+	const struct analyzer *a = w->an->a;
+	const struct jvm_event_row *lock = NULL; /* the last one */
+
+	for (size_t i = t->rows.first; i < t->rows.first + t->rows.count; i++) {
+		const struct jvm_event_row *r = &a->events.at[w->rows[i]];
+		uint32_t *at;
+
+		if (r->kind == BRAID_JVM_LOCK && !(r->flags & BRAID_LOCK_PARKED))
+			lock = r;
+		if (r->kind != BRAID_JVM_OFFCPU || !lock || !lock->other || r->time_ns >= event_end_ns(lock) ||
+		    wall_state_of(w->an, r) != WALL_MONITOR)
+			continue;
+		at = u64map_put(&w->lock_of, w->rows[i]);
+		if (!at)
+			return -ENOMEM;
+		*at = (uint32_t)(lock - a->events.at) + 1;
+	}
+	return 0;
+}
+
+static int find_locks(struct wall *w)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < w->threads.count && !err; i++)
+		err = find_locks_of(w, &w->threads.at[i]);
+	return err;
+}
+
 int wall_lives(struct wall *w)
 {
 	size_t count = w->an->a->threads.count;
@@ -274,5 +308,5 @@ int wall_lives(struct wall *w)
 	take_all(w);
 	for (size_t i = 0; i < count; i++)
 		w->threads.at[i].most = w->threads.at[i].rows.count;
-	return join_all(w) ?: place_all(w);
+	return join_all(w) ?: place_all(w) ?: find_locks(w);
 }

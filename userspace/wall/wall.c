@@ -333,7 +333,21 @@ int wall_each(const struct wall *w, const struct wall_thread *t, wall_fn fn, voi
 	return t->life_ns ? walk_thread(&k) : 0;
 }
 
-static const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thread, uint64_t time_ns)
+const struct jvm_event_row *wall_lock_of(const struct wall *w, const struct jvm_event_row *r)
+{
+	const struct jvm_event_row *events = w->an->a->events.at;
+	uint32_t lock = u64map_get(&w->lock_of, (uint64_t)(r - events));
+
+	return lock ? &events[lock - 1] : NULL;
+}
+
+const struct jvm_event_row *wall_waited_for(const struct wall *w, const struct jvm_event_row *r)
+{
+	return r->other ? r : wall_lock_of(w, r) ?: r;
+}
+
+/* The last time off the CPU that began before; `ended`: and ended. */
+static const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thread, uint64_t time_ns, bool ended)
 {
 	const struct wall_thread *t = &w->threads.at[w->leader[thread]];
 	const struct jvm_event_row *events = w->an->a->events.at;
@@ -343,7 +357,7 @@ static const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thre
 	for (int tries = 0; low > t->rows.first && tries < 8; tries++) {
 		const struct jvm_event_row *r = &events[w->rows[--low]];
 
-		if (is_placed(t, r) && event_end_ns(r) <= time_ns)
+		if (is_placed(t, r) && (!ended || event_end_ns(r) <= time_ns))
 			return r;
 	}
 	return NULL;
@@ -351,7 +365,8 @@ static const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thre
 
 const struct jvm_event_row *wall_wait_before(const struct wall *w, uint32_t waker, const struct jvm_event_row *r)
 {
-	const struct jvm_event_row *own = waker == ROW_NONE ? NULL : wall_last(w, waker, wall_woken_ns(r));
+	bool ended = wall_waited_for(w, r) == r;
+	const struct jvm_event_row *own = waker == ROW_NONE ? NULL : wall_last(w, waker, wall_woken_ns(r), ended);
 
 	return own && wall_woken_ns(own) > r->time_ns && wall_is_blocked(wall_state_of(w->an, own)) ? own : NULL;
 }
@@ -424,5 +439,6 @@ void wall_free(struct wall *w)
 	free(w->rows);
 	free(w->vthread_rows);
 	free(w->sums);
+	u64map_free(&w->lock_of);
 	free(w);
 }

@@ -97,6 +97,7 @@ struct wall {
 	uint32_t *vthread_rows; /* events of virtual threads, by virtual thread and time: indices */
 	size_t vthread_count;
 	struct wall_pauses *gc, *safepoints;
+	struct u64map lock_of; /* of waits for a monitor, by index: that of the LOCK that they are parts of, plus one */
 	struct wall_weight *weights;  /* of the samples of each row of a->threads, if the filter selects stacks */
 	uint64_t nobodys, nobodys_ns; /* times off the CPU without a thread */
 };
@@ -114,7 +115,15 @@ enum wall_state wall_state_of_class(uint32_t flags);
 typedef int (*wall_fn)(void *ctx, const struct wall_thread *t, const struct wall_segment *s);
 int wall_each(const struct wall *w, const struct wall_thread *t, wall_fn fn, void *ctx);
 
-/* The waker's own wait that ended while `r` lasted: without it, the waker could have come earlier. NULL: none. */
+/* The LOCK with an owner that a wait for a monitor is a part of; NULL: none. */
+const struct jvm_event_row *wall_lock_of(const struct wall *w, const struct jvm_event_row *r);
+/*
+ * The row that says in `other` for which thread `r` waited: itself, or the LOCK that it is a part of. By a timer of its own
+ * HotSpot looks again whether a monitor is free, but the thread waits for the owner.
+ */
+const struct jvm_event_row *wall_waited_for(const struct wall *w, const struct jvm_event_row *r);
+/* The waker's own wait that ended while `r` lasted: without it, the waker could have come earlier; of
+ * the owner of a monitor, also one that still lasts. NULL: none. */
 const struct jvm_event_row *wall_wait_before(const struct wall *w, uint32_t waker, const struct jvm_event_row *r);
 /* Why the wait ended if no thread ended it: "timer", "[not known]". */
 const char *wall_ended_by(const struct wall *w, const struct jvm_event_row *r);
@@ -211,7 +220,7 @@ void wall_extend_life(struct wall_thread *t, uint64_t start_ns, uint64_t end_ns)
 void wall_take_life(struct wall_thread *t, const struct jvm_event_row *r);
 void wall_take_counted(const struct wall *w, struct wall_thread *t, const struct jvm_event_row *r);
 
-/* Fills w->threads, except for what is selected of them, w->leader, w->rows and w->sums. 0 or -ENOMEM. */
+/* Fills w->threads, except for what is selected of them, w->leader, w->rows, w->sums and w->lock_of. 0 or -ENOMEM. */
 int wall_lives(struct wall *w);
 
 /* ---- samples.c: what threads did while they ran ---- */

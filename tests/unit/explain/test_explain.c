@@ -61,6 +61,33 @@ START_TEST(the_reason_is_behind_the_lock)
 }
 END_TEST
 
+/* Thread 1 looks at the monitor by HotSpot's timer, when thread 2 has it, and in the end when that one leaves it. */
+START_TEST(timers_of_a_monitor)
+{
+	const struct trace_rec recs[] = {
+		LIFE(1, 0, 200, 140),
+		LIFE(2, 0, 200, 150),
+		JVM(AT(20), .kind = BRAID_JVM_LOCK, .thread = 1, .node = MONITOR, .name = C_LOCK,
+		    .duration_ns = 60 * MS, .other = 2),
+		OFF(1, 20, 21, MONITOR, CLASS(FUTEX) | BRAID_OFFCPU_IRQ, .text = S("timer")),
+		OFF(1, 21, 30, MONITOR, CLASS(FUTEX) | BRAID_OFFCPU_IRQ, .text = S("timer")),
+		OFF(1, 30, 80, MONITOR, CLASS(FUTEX) | BRAID_OFFCPU_IRQ, .text = S("timer")),
+		OFF(1, 85, 95, MONITOR, CLASS(FUTEX) | BRAID_OFFCPU_IRQ, .text = S("timer")),
+		OFF(2, 10, 60, ON_SCRIPT, CLASS(BLOCK)),
+	};
+	struct explained x = explained_of(recs, COUNT(recs));
+	struct stretch s = stretch_of(&x, 1, 20, 100);
+	struct explain *e = explain_of(&x, &s);
+
+	ck_assert_uint_eq(ns_of(e, WALL_BLOCK_IO, "http nio *"), 40 * MS);
+	ck_assert_uint_eq(ns_of(e, WALL_RUNNING, "http nio *"), 20 * MS);
+	/* of the last one there is no LOCK */
+	ck_assert_uint_eq(ns_of(e, WALL_MONITOR, "main"), 10 * MS);
+	explain_free(e);
+	explained_end(&x);
+}
+END_TEST
+
 START_TEST(it_is_said)
 {
 	struct explained x = explained_of(behind, COUNT(behind));
@@ -137,11 +164,22 @@ START_TEST(what_is_only_counted)
 	struct explained x = explained_of(life, COUNT(life));
 	struct stretch s = stretch_of(&x, 1, 0, 40);
 	struct explain *e = explain_of(&x, &s);
+	char *text, *json;
 
 	/* 15 of the 125 ms that are in no segment; 10 of them it waited for a CPU */
 	ck_assert_uint_eq(ns_of(e, WALL_FUTEX, "main"), 40 * MS * 15 / 125);
 	ck_assert_uint_eq(ns_of(e, WALL_RUNNABLE, "main"), 40 * MS * 10 / 125);
 	ck_assert(e->nodes.at[part_of(e, WALL_FUTEX)->node].counted);
+	/* of such times, neither how many there were nor the longest is known */
+	text = explain_report(e, false);
+	json = explain_report(e, true);
+	ck_assert_ptr_nonnull(
+		strstr(text, "4.80 ms         -           -  waiting on a futex, in times that are only counted\n"));
+	ck_assert_ptr_nonnull(strstr(text, "The longest single piece: 32.00 ms at 0.001000 s, running"));
+	ck_assert_ptr_nonnull(strstr(json, "\"state\":\"futex\",\"object\":\"\",\"site\":null,\"only_counted\":true,"
+					   "\"node\":2,\"time_s\":0.0048,\"count\":null}"));
+	free(text);
+	free(json);
 	explain_free(e);
 	explained_end(&x);
 }
@@ -319,6 +357,7 @@ Suite *test_explain(void)
 	TCase *tc = tcase_create("explain");
 
 	tcase_add_test(tc, the_reason_is_behind_the_lock);
+	tcase_add_test(tc, timers_of_a_monitor);
 	tcase_add_test(tc, it_is_said);
 	tcase_add_test(tc, running_time_is_divided_by_samples);
 	tcase_add_test(tc, who_had_the_cpu);
