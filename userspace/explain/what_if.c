@@ -57,14 +57,24 @@ int what_if_add(struct what_if *wi, char *text)
 	return 0;
 }
 
-/* The whole name, or what follows its package or its outer class. */
-static bool is_called(const char *name, const char *target)
+/* The whole of a name of that length, or what follows its package or its outer class. */
+static bool is_called(const char *name, size_t length, const char *target)
 {
-	size_t length = strlen(name), wanted = strlen(target);
+	size_t wanted = strlen(target);
 
-	if (length < wanted || strcmp(name + length - wanted, target) != 0)
+	if (length < wanted || strncmp(name + length - wanted, target, wanted) != 0)
 		return false;
 	return length == wanted || strchr(".$", name[length - wanted - 1]);
+}
+
+/* A lock of java.util.concurrent is known by a class inside of its own: ReentrantLock$NonfairSync, by convention. */
+static bool is_lock_called(const char *class, const char *target)
+{
+	size_t length = strlen(class);
+	const char *inner = strrchr(class, '$');
+	bool sync = inner && length >= 4 && strcmp(class + length - 4, "Sync") == 0;
+
+	return is_called(class, length, target) || (sync && is_called(class, (size_t)(inner - class), target));
 }
 
 /* ---- the replay ---- */
@@ -77,7 +87,10 @@ struct lane {
 	size_t first, count, at;
 	uint64_t real_ns, replay_ns;
 	uint64_t ready_ns; /* when it could have been here if it had not been idle */
-	uint64_t waker_ns; /* where the thread that ends its current wait was when the wait began; 0: not known */
+	/* of the current wait, or the last one: where it began, and where the thread was then that ends it (0: not known) */
+	uint64_t wait_ns, waker_ns;
+	uint32_t waker;			    /* that thread, ROW_NONE: none */
+	const struct jvm_event_row *lock;   /* that it is a part of */
 	uint64_t pooled[WHAT_IF_MAX], pool; /* weights of samples in short running segments: with the method, all */
 	uint64_t with[WHAT_IF_MAX],
 		weight; /* the same for the current segment, if it is running; see enter_segment() */
@@ -131,7 +144,8 @@ static int find_methods(struct replay *r)
 	}
 	for (size_t s = 0; s < an->syms.count; s++)
 		for (size_t c = 0; c < r->wi->count; c++)
-			if (is_called(analysis_sym_name(an, (uint32_t)s), r->wi->changes[c].target))
+			if (is_called(analysis_sym_name(an, (uint32_t)s), strlen(analysis_sym_name(an, (uint32_t)s)),
+				      r->wi->changes[c].target))
 				of_sym[s] |= (uint8_t)(1U << c);
 	for (size_t i = 0; i < an->a->nodes.count; i++) {
 		uint32_t row = an->order[i];
@@ -192,7 +206,7 @@ static int add_lane(struct replay *r, uint32_t thread)
 /* The lane of the thread that ended a wait; NULL: it is not replayed. */
 static struct lane *waker_of(const struct replay *r, const struct wall_segment *s)
 {
-	uint32_t waker = s->row && wall_is_blocked(s->state) ? timeline_thread(r->tl->wall, s->row->other) : ROW_NONE;
+	uint32_t waker = timeline_waited_for(r->tl->wall, s);
 
 	return waker == ROW_NONE || !r->lane_of[waker] ? NULL : &r->lanes.at[r->lane_of[waker] - 1];
 }
@@ -205,8 +219,7 @@ static int add_wakers(struct replay *r, size_t lane)
 
 	for (size_t i = first; i < first + count && !err; i++) {
 		const struct wall_segment *s = &r->tl->lives[thread].segments.at[i];
-		uint32_t waker =
-			s->row && wall_is_blocked(s->state) ? timeline_thread(r->tl->wall, s->row->other) : ROW_NONE;
+		uint32_t waker = timeline_waited_for(r->tl->wall, s);
 
 		if (waker != ROW_NONE && waker != thread && r->tl->wall->threads.at[waker].known)
 			err = add_lane(r, waker);
@@ -318,18 +331,18 @@ static bool is_meant(const struct replay *r, size_t c, const struct wall_segment
 	if (change->states >> s->state & 1)
 		return true;
 	if (s->object && wall_is_blocked(s->state) &&
-	    is_called(strpool_get(&r->tl->wall->an->a->strings, s->object), change->target))
+	    is_lock_called(strpool_get(&r->tl->wall->an->a->strings, s->object), change->target))
 		return true;
 	return !ended_by_thread && wall_is_blocked(s->state) && s->stack != ROW_NONE && r->methods[s->stack] >> c & 1;
 }
 
 /* `ns`: how long it would take without the changes. */
-static uint64_t change_off_cpu(struct replay *r, const struct wall_segment *s, bool ended_by_thread,
-			       uint64_t recorded_ns, uint64_t ns)
+static uint64_t change_off_cpu(const struct replay *r, const struct wall_segment *s, bool ended_by_thread,
+			       uint64_t recorded_ns, uint64_t ns, uint64_t *matched)
 {
 	for (size_t c = 0; c < r->wi->count; c++)
 		if (is_meant(r, c, s, ended_by_thread)) {
-			r->matched[c] = add_saturating(r->matched[c], recorded_ns);
+			matched[c] = add_saturating(matched[c], recorded_ns);
 			ns = scaled(ns, &r->wi->changes[c]);
 		}
 	return ns;
@@ -353,17 +366,44 @@ static uint64_t reached(const struct replay *r, const struct lane *l, uint64_t t
 	return add_saturating(l->replay_ns, change_gap(r, l, time_ns - l->real_ns, unused));
 }
 
+/* The same for one that may also be in the middle of a wait for nobody, which has a new length. */
+static uint64_t passed(const struct replay *r, const struct lane *l, uint64_t time_ns)
+{
+	const struct wall_segment *s = l->at < l->first + l->count ? segment_of(r, l) : NULL;
+	uint64_t unused[WHAT_IF_MAX] = {0}, ns;
+
+	if (!s || !wall_is_blocked(s->state) || waker_of(r, s) || time_ns <= l->real_ns)
+		return reached(r, l, time_ns);
+	ns = time_ns - l->real_ns;
+	return add_saturating(l->replay_ns, change_off_cpu(r, s, false, ns, ns, unused));
+}
+
+/*
+ * Where the wait begins, and its waker is then. A thread that waits for a monitor may wake and look, and wait on: that is
+ * one wait.
+ */
+static void enter_wait(const struct replay *r, struct lane *l, const struct wall_segment *s)
+{
+	const struct jvm_event_row *lock = s->row ? wall_lock_of(r->tl->wall, s->row) : NULL;
+	const struct lane *waker = waker_of(r, s);
+
+	if (lock && lock == l->lock && waker && waker->thread == l->waker)
+		return;
+	l->lock = lock;
+	l->waker = waker ? waker->thread : ROW_NONE;
+	l->wait_ns = l->replay_ns;
+	l->waker_ns = waker && waker->begun ? reached(r, waker, l->real_ns) : 0;
+}
+
 /* What has to be known of the lane's next segment. */
 static void enter_segment(const struct replay *r, struct lane *l)
 {
 	const struct wall_segment *s = l->at < l->first + l->count ? segment_of(r, l) : NULL;
-	const struct lane *waker;
 
 	memset(l->with, 0, sizeof(l->with));
-	l->weight = l->waker_ns = 0;
-	waker = s && l->begun ? waker_of(r, s) : NULL;
-	if (waker && waker->begun)
-		l->waker_ns = reached(r, waker, l->real_ns);
+	l->weight = 0;
+	if (s && l->begun && wall_is_blocked(s->state))
+		enter_wait(r, l, s);
 	if (!s || s->state != WALL_RUNNING)
 		return;
 	l->weight = weigh(r, l->thread, clipped(r, s->start_ns), clipped(r, s->end_ns), l->with);
@@ -384,22 +424,53 @@ static uint64_t wait_ns(const struct replay *r, struct lane *l, const struct wal
 
 	if (!waker || !waker->begun || waker == l)
 		return end_ns - l->real_ns;
-	at_ns = reached(r, waker, end_ns);
+	at_ns = passed(r, waker, end_ns);
 	if (waker->paced && l->waker_ns) {
 		from_ns = l->replay_ns;
-		at_ns = add_saturating(from_ns, at_ns > l->waker_ns ? at_ns - l->waker_ns : 0);
+		at_ns = add_saturating(l->wait_ns, at_ns > l->waker_ns ? at_ns - l->waker_ns : 0);
 	}
 	l->paced = false;
 	l->replay_ns = from_ns;
 	return at_ns > from_ns ? at_ns - from_ns : 0;
 }
 
+/* Whether somebody ended the wait who is not known. */
+static bool is_unknown(const struct wall_segment *s)
+{
+	const uint32_t ended = 1U << WALL_MONITOR | 1U << WALL_PARKED | 1U << WALL_WAITING | 1U << WALL_FUTEX |
+			       1U << WALL_POLL | 1U << WALL_SOCKET | 1U << WALL_PIPE | 1U << WALL_CHILD;
+
+	return ended >> s->state & 1 && !s->idle && s->row && !s->row->text && !(s->row->flags & BRAID_OFFCPU_IRQ);
+}
+
+static void note_unknown(struct replay *r, const struct wall_segment *s, uint64_t ns)
+{
+	struct what_if *wi = r->wi;
+	uint32_t site = wait_site(r->tl->wall->an, s->stack);
+	size_t i = 0;
+
+	wi->unknown_ns = add_saturating(wi->unknown_ns, ns);
+	while (i < wi->unknown_count &&
+	       (wi->unknown[i].state != s->state || wi->unknown[i].object != s->object || wi->unknown[i].site != site))
+		i++;
+	if (i == WHAT_IF_UNKNOWN)
+		return;
+	if (i == wi->unknown_count)
+		wi->unknown[wi->unknown_count++] =
+			(struct what_if_unknown){.state = s->state, .object = s->object, .site = site};
+	wi->unknown[i].ns = add_saturating(wi->unknown[i].ns, ns);
+	wi->unknown[i].count++;
+}
+
 static void finish_wait(struct replay *r, struct lane *l, const struct wall_segment *s, uint64_t end_ns)
 {
 	const struct lane *waker = waker_of(r, s);
 	uint64_t ready_ns = l->ready_ns, recorded_ns = end_ns - l->real_ns;
-	uint64_t ns = change_off_cpu(r, s, waker, recorded_ns, wait_ns(r, l, s, end_ns));
+	uint64_t same_ns = wait_ns(r, l, s, end_ns);
+	uint64_t ns = change_off_cpu(r, s, waker, recorded_ns, same_ns, r->matched);
 
+	if (!waker && ns == same_ns && is_unknown(s))
+		note_unknown(r, s, recorded_ns);
 	l->kept = ns > 0;
 	l->replay_ns = add_saturating(l->replay_ns, ns);
 	l->ready_ns = l->replay_ns;
@@ -419,7 +490,9 @@ static void finish_segment(struct replay *r, struct lane *l, uint64_t end_ns)
 	} else if (s->state == WALL_RUNNING) {
 		changed = change_gap(r, l, ns, r->matched);
 	} else {
-		changed = l->kept || s->first || s->state != WALL_RUNNABLE ? change_off_cpu(r, s, false, ns, ns) : 0;
+		changed = l->kept || s->first || s->state != WALL_RUNNABLE
+				  ? change_off_cpu(r, s, false, ns, ns, r->matched)
+				  : 0;
 		l->kept = true;
 	}
 	l->replay_ns = add_saturating(l->replay_ns, changed);

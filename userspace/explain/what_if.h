@@ -13,7 +13,8 @@
 
 #include "explain.h"
 
-#define WHAT_IF_MAX 8 /* changes at once */
+#define WHAT_IF_MAX 8	   /* changes at once */
+#define WHAT_IF_UNKNOWN 16 /* kinds of waits without a known cause */
 
 /* The times that are meant get part / whole of their length. */
 struct what_if_change {
@@ -23,15 +24,27 @@ struct what_if_change {
 	uint64_t matched_ns; /* the recorded time that it changes, of all threads of the replay */
 };
 
+/* Waits that somebody ended who is not known: they keep their length. */
+struct what_if_unknown {
+	enum wall_state state;
+	uint32_t object; /* in a->strings, 0: not known */
+	uint32_t site;	 /* an xframe, ROW_NONE: none */
+	uint64_t ns, count;
+};
+
 struct what_if {
 	struct what_if_change changes[WHAT_IF_MAX];
 	size_t count;
 	uint64_t recorded_ns, predicted_ns;
 	size_t threads; /* that were replayed */
+	struct what_if_unknown unknown[WHAT_IF_UNKNOWN];
+	size_t unknown_count; /* of these; there may be more kinds */
+	uint64_t unknown_ns;  /* of all of them */
 };
 
 /*
- * "demo.Lock=0", "work=/2", "io=*1.5": a lock by its class, a method, or states: wall_key(), or "io", "cpu". Keeps
+ * "demo.Lock=0", "work=/2", "io=*1.5": a lock by its class, a method, or states: wall_key(), or "io", "cpu". A
+ * lock of java.util.concurrent has its own name, and not that of its inner class ...Sync. Keeps
  * pointers into `text`, which it changes. 0, -EINVAL, or -E2BIG after WHAT_IF_MAX.
  */
 int what_if_add(struct what_if *wi, char *text);

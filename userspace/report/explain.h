@@ -14,6 +14,7 @@ void explain_diff_json(FILE *out, const struct explain_diff *d, unsigned top);
 
 /* What is predicted of a stretch of a thread, and of the whole program by its main thread. */
 struct predictions {
+	const struct analysis *an;
 	const struct what_if *stretch, *program; /* NULL: no time of the main thread is recorded */
 	const char *thread, *main;		 /* their names */
 };

@@ -2,6 +2,8 @@
 /* How long a stretch would have taken, as text and as JSON. `braid explain --what-if` calls it. */
 #include <inttypes.h>
 
+#include <analyze/events.h>
+
 #include "explain.h"
 #include "info.h"
 
@@ -14,6 +16,57 @@ static void text_factor(FILE *out, const struct what_if_change *c)
 		fprintf(out, "/%g", c->whole / 1000.0);
 	else
 		fprintf(out, "*%g", c->part / 1000.0);
+}
+
+#define UNKNOWN_SHARE 100 /* the waits are shown if they are at least 1 / UNKNOWN_SHARE of the stretch */
+
+static bool matters(const struct what_if *wi, const struct what_if_unknown *u)
+{
+	return u->ns >= wi->recorded_ns / UNKNOWN_SHARE;
+}
+
+static void text_unknown(FILE *out, const struct what_if *wi, const struct analysis *an)
+{
+	char time[QUANTITY_TEXT];
+
+	if (wi->unknown_ns < wi->recorded_ns / UNKNOWN_SHARE || !wi->unknown_ns)
+		return;
+	fprintf(out,
+		"  at most, if the change makes it shorter: it is not known who ended waits of %s, which keep their length\n",
+		duration_text(time, wi->unknown_ns));
+	for (size_t i = 0; i < wi->unknown_count; i++) {
+		const struct what_if_unknown *u = &wi->unknown[i];
+		const char *object = strpool_get(&an->a->strings, u->object);
+
+		if (!matters(wi, u))
+			continue;
+		fprintf(out, "    %11s  %8" PRIu64 "  %s%s%s", duration_cell(time, 11, u->ns), u->count,
+			explain_phrase(u->state), *object ? " " : "", object);
+		if (u->site != ROW_NONE)
+			fprintf(out, " in %s", events_site_name(an, u->site));
+		putc('\n', out);
+	}
+}
+
+static void json_unknown(struct json *j, const struct what_if *wi, const struct analysis *an)
+{
+	json_seconds(j, "unknown_s", wi->unknown_ns);
+	json_open(j, "unknown", '[');
+	for (size_t i = 0; i < wi->unknown_count; i++) {
+		const struct what_if_unknown *u = &wi->unknown[i];
+
+		json_open(j, NULL, '{');
+		json_string(j, "state", wall_key(u->state));
+		json_string(j, "object", strpool_get(&an->a->strings, u->object));
+		if (u->site == ROW_NONE)
+			json_null(j, "site");
+		else
+			json_string(j, "site", events_site_name(an, u->site));
+		json_seconds(j, "time_s", u->ns);
+		json_number(j, "count", u->count);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
 }
 
 static void text_times(FILE *out, const struct what_if *wi)
@@ -51,9 +104,10 @@ void what_if_text(FILE *out, const struct predictions *p)
 	}
 	fputs("  if everything else stays: the order in which threads get locks, what they do, their waits for a CPU\n",
 	      out);
+	text_unknown(out, wi, p->an);
 }
 
-static void json_prediction(struct json *j, const struct what_if *wi, const char *thread)
+static void json_prediction(struct json *j, const struct what_if *wi, const char *thread, const struct analysis *an)
 {
 	json_string(j, "thread", thread);
 	json_seconds(j, "time_s", wi->recorded_ns);
@@ -68,6 +122,7 @@ static void json_prediction(struct json *j, const struct what_if *wi, const char
 		json_close(j, '}');
 	}
 	json_close(j, ']');
+	json_unknown(j, wi, an);
 }
 
 void what_if_json(FILE *out, const struct predictions *p)
@@ -75,10 +130,10 @@ void what_if_json(FILE *out, const struct predictions *p)
 	struct json j = {.out = out};
 
 	json_open(&j, NULL, '{');
-	json_prediction(&j, p->stretch, p->thread);
+	json_prediction(&j, p->stretch, p->thread, p->an);
 	if (p->program) {
 		json_open(&j, "program", '{');
-		json_prediction(&j, p->program, p->main);
+		json_prediction(&j, p->program, p->main, p->an);
 		json_close(&j, '}');
 	} else {
 		json_null(&j, "program");

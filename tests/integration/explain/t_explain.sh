@@ -9,6 +9,7 @@ for mode in locked slow; do
 	braid explain --thread coordinator "$mode.trace" >"$mode.txt"
 	braid explain --thread coordinator --json "$mode.trace" >"$mode.json"
 	braid explain --thread coordinator --json --what-if running=*1 "$mode.trace" >"$mode.same"
+	braid script --event lock "$mode.trace" | grep 'braid:lock: ' >"$mode.locks" || [[ $mode != locked ]] || fail "no locks"
 	python3 "$TEST_DIR/explain.py" "$mode"
 done
 read -r headline <locked.txt
@@ -40,7 +41,7 @@ refuses()
 }
 
 refuses "has no times of a thread 'nobody'" --thread nobody locked.trace
-refuses "is called 'nothing'" --thread coordinator --what-if nothing=0 locked.trace
+refuses "is called 'nothing'; locks: .*WhatIf\$Journal.*; methods: .*WhatIf.nap" --thread coordinator --what-if nothing=0 locked.trace
 
 # A process that has executed a program has two lives with one number: the program's is meant.
 braid record -q -e offcpu -o exec.trace -- sleep 0.3

@@ -44,6 +44,10 @@ e = json.load(open("explain.json"))
 assert e["thread"] == "k1-1" and e["virtual"] == int(sys.argv[1]), (e["thread"], sys.argv[1])
 assert abs(sum(p["time_s"] for p in e["parts"]) - e["time_s"]) < 1e-6, e["parts"]
 assert [p for p in e["parts"] if (p["who"], p["state"], p["site"]) == ("k1-1", "parked", "VParks.off1")], e["parts"]' "$number"
+	# Nothing says who unparked it.
+	braid explain --thread k1-1 --what-if sleeping=0 "$1" >changed.txt
+	finds 'it is not known who ended waits of ' <changed.txt || fail "all wakers are known: $(cat changed.txt)"
+	finds ' parked .*in VParks.off1$' <changed.txt || fail "not the park: $(cat changed.txt)"
 }
 
 compare()

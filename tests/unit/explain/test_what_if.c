@@ -65,6 +65,28 @@ START_TEST(locks_go_away)
 }
 END_TEST
 
+/* The waits by HotSpot's own timer are as much shorter as the owner of the monitor comes earlier. */
+START_TEST(timers_of_a_monitor)
+{
+	const struct trace_rec recs[] = {
+		LIFE(1, 0, 200, 140),
+		LIFE(2, 0, 200, 150),
+		JVM(AT(20), .kind = BRAID_JVM_LOCK, .thread = 1, .node = MONITOR, .name = C_LOCK,
+		    .duration_ns = 60 * MS, .other = 2),
+		OFF(1, 20, 30, MONITOR, CLASS(FUTEX) | BRAID_OFFCPU_IRQ, .text = S("timer")),
+		OFF(1, 30, 55, MONITOR, CLASS(FUTEX) | BRAID_OFFCPU_IRQ, .text = S("timer")),
+		OFF(1, 55, 80, MONITOR, CLASS(FUTEX), .other = 2),
+		OFF(2, 10, 60, ON_SCRIPT, CLASS(BLOCK)),
+	};
+	struct explained x = explained_of(recs, COUNT(recs));
+
+	ck_assert_uint_eq(predicted(&x, 1, 0, 100, "io=/2", NULL), 75);
+	ck_assert_uint_eq(predicted(&x, 1, 0, 100, "io=0", NULL), 50);
+	ck_assert_uint_eq(predicted(&x, 1, 0, 100, "Lock=0", NULL), 40);
+	explained_end(&x);
+}
+END_TEST
+
 /* The synthetic trace's samples of thread 1: 0 to 50 in Util.inline below Main.work, 60 to 80 in a script. */
 START_TEST(methods_get_faster)
 {
@@ -123,6 +145,44 @@ START_TEST(waits_that_are_not_needed)
 	ck_assert_uint_eq(predicted(&x, 1, 0, 100, "sleeping=*2", NULL), 100);
 	ck_assert_uint_eq(predicted(&x, 1, 0, 100, "sleeping=*1.5", NULL), 100);
 	ck_assert_uint_eq(predicted(&x, 1, 0, 100, "sleeping=0", NULL), 100);
+	explained_end(&x);
+}
+END_TEST
+
+#define C_SYNC 21
+
+/* Who knows the lock does not know its inner class. Who ended a wait that keeps its length is not known. */
+START_TEST(locks_by_their_own_names)
+{
+	const struct trace_rec recs[] = {
+		NAME(C_SYNC, "java.util.concurrent.locks.ReentrantLock$NonfairSync"),
+		LIFE(1, 0, 200, 140),
+		OFF(1, 20, 50, PARKED, CLASS(FUTEX), .name = C_SYNC),
+		OFF(1, 60, 70, PARKED, CLASS(FUTEX), .name = C_SYNC),
+		OFF(1, 80, 90, PARKED, CLASS(FUTEX) | BRAID_OFFCPU_IRQ, .name = C_SYNC, .text = S("timer")),
+		OFF(1, 90, 95, SLEEPING, CLASS(SLEEP)),
+	};
+	struct explained x = explained_of(recs, COUNT(recs));
+	struct stretch s = stretch_of(&x, 1, 0, 100);
+	struct what_if wi;
+
+	ck_assert_uint_eq(predicted(&x, 1, 0, 100, "ReentrantLock=0", NULL), 50);
+	ck_assert_uint_eq(predicted(&x, 1, 0, 100, "java.util.concurrent.locks.ReentrantLock=0", NULL), 50);
+	ck_assert_uint_eq(predicted(&x, 1, 0, 100, "NonfairSync=0", NULL), 50);
+	wi = changes_of("Reentrant=0", "Sync=0");
+	ck_assert_int_eq(what_if_replay(&wi, x.tl, &s), 0);
+	ck_assert_uint_eq(wi.predicted_ns, 100 * MS);
+
+	wi = changes_of("sleeping=0", NULL);
+	ck_assert_int_eq(what_if_replay(&wi, x.tl, &s), 0);
+	ck_assert_uint_eq(wi.predicted_ns, 95 * MS);
+	ck_assert_uint_eq(wi.unknown_ns, 40 * MS);
+	ck_assert_uint_eq(wi.unknown_count, 1);
+	ck_assert_uint_eq(wi.unknown[0].count, 2);
+	ck_assert_uint_eq(wi.unknown[0].state, WALL_PARKED);
+	wi = changes_of("ReentrantLock=0", NULL);
+	ck_assert_int_eq(what_if_replay(&wi, x.tl, &s), 0);
+	ck_assert_uint_eq(wi.unknown_ns, 0);
 	explained_end(&x);
 }
 END_TEST
@@ -204,9 +264,11 @@ Suite *test_what_if(void)
 	TCase *tc = tcase_create("what_if");
 
 	tcase_add_test(tc, locks_go_away);
+	tcase_add_test(tc, timers_of_a_monitor);
 	tcase_add_test(tc, methods_get_faster);
 	tcase_add_test(tc, work_that_is_given_comes_earlier);
 	tcase_add_test(tc, waits_that_are_not_needed);
+	tcase_add_test(tc, locks_by_their_own_names);
 	tcase_add_test(tc, changes_are_read);
 	tcase_add_test(tc, without_a_change_nothing_changes);
 	tcase_add_test(tc, many_rows);
