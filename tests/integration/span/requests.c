@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Serves 12 requests between the functions request_begin() and request_end(), each for 5 ms. For the seventh, another
- * thread holds a lock for 60 ms.
+ * thread holds a lock for 600 ms, longer than the others may wait for a CPU.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -26,7 +26,7 @@ static NOINLINE void hold_lock(void)
 {
 	pthread_mutex_lock(&lock);
 	pthread_barrier_wait(&locked);
-	usleep(60000);
+	usleep(600000);
 	pthread_mutex_unlock(&lock);
 }
 

@@ -21,10 +21,10 @@ import json
 spans = json.load(open("spans.json"))
 lasted = {s["span"]: s["last_s"] - s["first_s"] for s in spans["by_samples"]}
 assert spans["spans"] == 12 and set(lasted) == {f"{n:016x}" for n in range(1, 13)}, spans
-assert all(t >= 0.005 for t in lasted.values()) and lasted[f"{7:016x}"] >= 0.060, lasted
+assert all(t >= 0.005 for t in lasted.values()) and lasted[f"{7:016x}"] >= 0.300, lasted
 assert all(s["offcpu_s"] >= 0.005 and s["thread"] == "requests" for s in spans["by_samples"]), spans
 explained = [json.loads(line) for line in open("all.json")]
-assert len(explained) == 12 and explained[0]["time_s"] == max(e["time_s"] for e in explained) >= 0.060, explained
+assert len(explained) == 12 and explained[0]["time_s"] == max(e["time_s"] for e in explained) >= 0.300, explained
 for name in "diff", "third":
     diff = json.load(open(f"{name}.json"))
     against = diff["against"]
@@ -33,7 +33,7 @@ for name in "diff", "third":
     assert abs(sum(c["against_s"] for c in diff["changes"]) - against["time_s"]) < 1e-6, diff
     first = diff["changes"][0]
     assert (first["who"], first["state"], first["site"], first["against_s"]) == ("backup", "sleeping", "hold_lock", 0), first
-    assert first["time_s"] > 0.05 and first["for"]["site"] == "look_up", first
+    assert first["time_s"] > 0.3 and first["for"]["site"] == "look_up", first
     # What both did is one row.
     assert any(c["state"] == "sleeping" and c["site"] == "look_up" and min(c["time_s"], c["against_s"]) > 0.004 for c in diff["changes"]), diff
     if name == "diff":
@@ -41,7 +41,7 @@ for name in "diff", "third":
     else:
         assert against["typical_of"] is None and against["span"] == f"{3:016x}", diff
 changed = json.load(open("changed.json"))
-assert changed["predicted_s"] < changed["time_s"] - 0.060, changed
+assert changed["predicted_s"] < changed["time_s"] - 0.300, changed
 END
 grep -q '^Span 0000000000000007' slowest.txt || fail "not the seventh: $(cat slowest.txt)"
 grep -q 'backup sleeping in hold_lock' slowest.txt || fail "nobody held the lock: $(cat slowest.txt)"
