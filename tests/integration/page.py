@@ -93,7 +93,7 @@ for graph in data["graphs"]:
     times = list(numbers(graph["times"]["packed"])) if "times" in graph else []
     assert not times or (graph["times"]["count"] * 4 == len(times) and sum(times[3::4]) == graph["total"]), graph["name"]
     assert max(times[1::4], default=0) < max(1, threads) and max(times[2::4], default=0) <= len(graph["nodes"]) // 3, graph["name"]
-for lane, wide in [(lane, 3) for lane in lanes["cpus"]] + [(lane, 4) for lane in lanes.get("threads", [])]:
+for lane, wide in [(lane, 3) for lane in lanes["cpus"]] + [(lane, 4) for lane in lanes.get("threads", []) + lanes.get("vthreads", [])]:
     packed = list(numbers(lane["segments"]))
     assert lane["kept"] <= lane["of"] and len(packed) == lane["kept"] * wide, lane
     assert sum(packed[0::wide]) + sum(packed[1::wide]) <= (data["timeline"]["to_us"] + 1) * 10, lane
@@ -107,5 +107,13 @@ for lane, wide in [(lane, 3) for lane in lanes["cpus"]] + [(lane, 4) for lane in
         head, *bins = bins
         assert head >> 3 and sum(share % 16 + 1 for share in bins[:head & 7]) <= 16 + 4, lane  # each is rounded
         bins = bins[head & 7:]
+explained = data.get("explain", {"list": [], "stacks": {"nodes": []}})
+nodes = len(explained["stacks"]["nodes"]) // 3
+for one in explained["list"]:
+    assert one["thread"] < threads and one["from_us"] <= one["to_us"], one
+    assert sum(part["ns"] for part in one["parts"]) + one["others_ns"] == one["ns"], one
+    for row in one["parts"] + one["nodes"]:
+        assert row["longest"]["thread"] < threads and row["longest"]["node"] <= nodes and row["state"] < len(lanes["states"]), row
+    assert all(row["parent"] <= at for at, row in enumerate(one["nodes"])), one
 if text:
     assert text in json.dumps(data, ensure_ascii=False), "the name is not in the data"

@@ -326,6 +326,7 @@ int explain_new(struct explain **out, struct timeline *tl, const struct stretch 
 	if (!VEC_PUSH(&e->nodes,
 		      (struct explain_node){.who = "", .pool = "", .object = "", .ended_by = "", .site = ROW_NONE}))
 		err = follow(&x, s->thread, s->from_ns, s->to_ns, 0, 0) ?: explain_finish(&x);
+	e->pieces = x.pieces;
 	strpool_free(&x.keys);
 	u64map_free(&x.node_of);
 	u64map_free(&x.hit_of);

@@ -63,7 +63,8 @@ struct explain {
 	VEC(struct explain_part) parts; /* the longest first */
 	struct explain_longest longest;
 	uint32_t longest_node;
-	bool cut; /* EXPLAIN_PIECES */
+	uint64_t pieces; /* of threads' lives: what it took to make it */
+	bool cut;	 /* EXPLAIN_PIECES */
 	struct strpool texts;
 };
 

@@ -80,30 +80,18 @@ int details_of(struct details *d, const struct wall_segment *s, uint32_t *number
 
 /* ---- writing ---- */
 
-/* All stacks as a profile, from which a tree is made. */
-static int collect_stacks(const struct details *d, struct profile *p)
+static int collect_stacks(struct details *d)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < d->list.count && !err; i++) {
-		struct stack_sum own = {.thread = ROW_NONE, .stack = d->list.at[i].stack, .weight = 1};
-		struct stack_sum waker = {.thread = ROW_NONE, .stack = d->list.at[i].waker_stack, .weight = 1};
-
-		if (own.stack != ROW_NONE)
-			err = profile_add(p, &own);
-		if (waker.stack != ROW_NONE)
-			err = err ?: profile_add(p, &waker);
-	}
-	return err ?: profile_finish(p, d->page->an);
-}
-
-static uint64_t place_of_stack(const struct tree *t, const uint32_t *place, uint32_t stack)
-{
-	return stack == ROW_NONE ? 0 : place[t->of_stack[stack]];
+	for (size_t i = 0; i < d->list.count && !err; i++)
+		err = page_stacks_add(&d->stacks, d->list.at[i].stack)
+			      ?: page_stacks_add(&d->stacks, d->list.at[i].waker_stack);
+	return err;
 }
 
 /* Object, node, waker's thread + 1, waker's node, what else ended it, system call; texts by number. */
-static int write_list(struct details *d, const struct tree *t, const uint32_t *place)
+static int write_list(struct details *d)
 {
 	struct pack pack = {0};
 	int err = 0;
@@ -111,9 +99,9 @@ static int write_list(struct details *d, const struct tree *t, const uint32_t *p
 	for (size_t i = 0; i < d->list.count && !err; i++) {
 		const struct detail *one = &d->list.at[i];
 
-		err = pack_put(&pack, one->object) ?: pack_put(&pack, place_of_stack(t, place, one->stack))
+		err = pack_put(&pack, one->object) ?: pack_put(&pack, page_stacks_place(&d->stacks, one->stack))
 						   ?: pack_put(&pack, one->waker);
-		err = err ?: pack_put(&pack, place_of_stack(t, place, one->waker_stack))
+		err = err ?: pack_put(&pack, page_stacks_place(&d->stacks, one->waker_stack))
 			  ?: pack_put(&pack, one->ended_by) ?: pack_put(&pack, one->call);
 	}
 	err = err ?: pack_json(&d->page->j, "details", pack.bytes.at, pack.bytes.count);
@@ -131,24 +119,11 @@ static void write_texts(struct details *d)
 
 int details_write(struct details *d)
 {
-	static const struct tree_options options = {.labels = TREE_METHODS, .kinds = true};
-	struct profile profile = {0};
-	uint32_t *place = NULL;
-	struct tree *t = NULL;
-	int err = collect_stacks(d, &profile) ?: tree_new(&t, d->page->an, &profile, &options);
+	int err = collect_stacks(d) ?: page_stacks_write(&d->stacks, d->page);
 
-	if (!err && !(place = calloc(t->nodes.count + 1, sizeof(*place))))
-		err = -ENOMEM;
-	json_open(&d->page->j, "stacks", '{');
-	if (!err)
-		err = page_tree(&d->page->j, t, place);
-	json_close(&d->page->j, '}');
-	err = err ?: write_list(d, t, place);
+	err = err ?: write_list(d);
 	write_texts(d);
 	json_number(&d->page->j, "details_left_out", d->left_out);
-	free(place);
-	tree_free(t);
-	profile_free(&profile);
 	return err;
 }
 
@@ -156,6 +131,7 @@ void details_free(struct details *d)
 {
 	for (unsigned i = 0; i < DETAIL_STEPS; i++)
 		u64map_free(&d->steps[i]);
+	page_stacks_free(&d->stacks);
 	strpool_free(&d->texts);
 	free(d->list.at);
 }

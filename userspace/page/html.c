@@ -228,6 +228,18 @@ static void html_live(struct json *j, const struct page_live *live)
 	json_close(j, '}');
 }
 
+/* What there is by time. */
+static int html_time(struct page *p)
+{
+	struct wall *wall;
+	int err = wall_new(&wall, p->an);
+
+	if (!err)
+		err = html_lanes(p, wall) ?: html_timeline(p) ?: html_explain(p, wall);
+	wall_free(wall);
+	return err;
+}
+
 static int html_data(FILE *out, const void *of)
 {
 	const struct report_page *report = of;
@@ -255,7 +267,7 @@ static int html_data(FILE *out, const void *of)
 		html_live(&p.j, report->request->live);
 	page_kinds(&p.j);
 	err = err ?: html_graphs(&p, v);
-	err = err ?: html_lanes(&p) ?: html_timeline(&p) ?: html_threads(&p, v);
+	err = err ?: html_time(&p) ?: html_threads(&p, v);
 	json_close(&p.j, '}');
 	page_free(&p);
 	return err;

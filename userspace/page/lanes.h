@@ -110,6 +110,7 @@ struct details {
 	struct u64map steps[DETAIL_STEPS];
 	uint32_t known[DETAIL_STEPS];
 	VEC(struct detail) list;
+	struct page_stacks stacks;
 	uint64_t left_out;
 };
 

@@ -46,13 +46,34 @@ int page_thread(struct page *p, uint32_t row, uint32_t *number);
 /* Labels and nodes of a tree, as members of an object; fills `place`, the page's number of each node. */
 int page_tree(struct json *j, const struct tree *t, uint32_t *place);
 
+/* ---- stacks.c: stacks that are shown one by one ---- */
+
+/* Those that were added, as one tree. A zeroed one is empty. */
+struct page_stacks {
+	struct profile profile;
+	struct tree *tree;
+	uint32_t *place;
+};
+
+/* A row of the analyzer's nodes; ROW_NONE adds nothing. 0 or -ENOMEM. */
+int page_stacks_add(struct page_stacks *s, uint32_t stack);
+/* When all are added: a member "stacks" with the tree. 0 or -ENOMEM. */
+int page_stacks_write(struct page_stacks *s, struct page *p);
+/* The node of a stack that was added, once they are written; 0: ROW_NONE. */
+uint32_t page_stacks_place(const struct page_stacks *s, uint32_t stack);
+void page_stacks_free(struct page_stacks *s);
+
 /* ---- about.c ---- */
 void page_about(struct json *j, const struct views *v, const char *title);
 
 /* ---- timeline.c ---- */
 int html_timeline(struct page *p);
 /* The lives of threads, and what ran on each CPU. */
-int html_lanes(struct page *p);
+int html_lanes(struct page *p, const struct wall *wall);
+
+/* ---- explain.c: why the slowest spans, and the threads with most to explain, took as long as they did ---- */
+/* Adds the virtual threads among them to the wall. */
+int html_explain(struct page *p, struct wall *wall);
 
 /* ---- times.c: the events of a flame graph by time ---- */
 

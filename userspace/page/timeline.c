@@ -156,10 +156,9 @@ static bool has_lives(const struct analysis *an)
 	return false;
 }
 
-int html_lanes(struct page *p)
+int html_lanes(struct page *p, const struct wall *wall)
 {
-	struct wall *wall = NULL;
-	int err = wall_new(&wall, p->an);
+	int err;
 
 	p->lanes = has_lives(p->an);
 	json_open(&p->j, "lanes", '{');
@@ -171,10 +170,9 @@ int html_lanes(struct page *p)
 		json_close(&p->j, ']');
 	}
 	json_close(&p->j, ']');
-	err = err ?: html_cpu_lanes(p, wall);
+	err = html_cpu_lanes(p, wall);
 	if (p->lanes)
 		err = err ?: html_thread_lanes(p, wall);
 	json_close(&p->j, '}');
-	wall_free(wall);
 	return err;
 }

@@ -7,8 +7,6 @@
 #include "events.h"
 #include "explain.h"
 
-#define TREE_SHARE 25 /* a node is shown if it has at least 1 / TREE_SHARE of the stretch */
-
 static uint64_t length(const struct explain *e)
 {
 	return e->stretch.to_ns - e->stretch.from_ns;
@@ -34,13 +32,7 @@ static void text_headline(FILE *out, const struct explain *e)
 		return;
 	}
 	fprintf(out, ": %.0f%% ", percent(p->ns, length(e)));
-	explain_what(out, e, p->node, ROW_NONE);
-	for (uint32_t up = e->nodes.at[p->node].parent; up; up = e->nodes.at[up].parent) {
-		fputs(",\n  for which ", out);
-		if (e->nodes.at[up].depth == 1)
-			fprintf(out, "%s was ", e->nodes.at[up].who);
-		explain_what(out, e, up, ROW_NONE);
-	}
+	explain_reason(out, e, p);
 	fputs("\n  from ", out);
 	explain_moment(out, e->wall->an, e->stretch.from_ns);
 	fputs(" to ", out);
@@ -125,7 +117,7 @@ static void text_children(FILE *out, const struct ranked *r, uint32_t parent)
 	for (size_t i = r->first[parent]; i < r->e->nodes.count; i++) {
 		const struct explain_node *n = &r->e->nodes.at[r->order[i]];
 
-		if (n->parent != parent || !r->order[i] || n->total_ns < length(r->e) / TREE_SHARE)
+		if (n->parent != parent || !r->order[i] || n->total_ns < length(r->e) / EXPLAIN_TREE_SHARE)
 			return;
 		text_node(out, r->e, r->order[i]);
 		text_children(out, r, r->order[i]);
@@ -145,7 +137,7 @@ static void text_tree(FILE *out, const struct explain *e)
 		qsort_r(r.order + 1, count - 1, sizeof(*r.order), compare_nodes, (void *)e);
 		for (size_t i = count; i-- > 1;)
 			r.first[e->nodes.at[r.order[i]].parent] = (uint32_t)i;
-		fprintf(out, "\nWhat waited for what, from 1/%d of the time on\n", TREE_SHARE);
+		fprintf(out, "\nWhat waited for what, from 1/%d of the time on\n", EXPLAIN_TREE_SHARE);
 		text_children(out, &r, 0);
 	}
 	free(r.order);

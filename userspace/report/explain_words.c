@@ -62,6 +62,17 @@ void explain_what(FILE *out, const struct explain *e, uint32_t node, uint32_t th
 		fputs(", in times that are only counted", out);
 }
 
+void explain_reason(FILE *out, const struct explain *e, const struct explain_part *p)
+{
+	explain_what(out, e, p->node, ROW_NONE);
+	for (uint32_t up = e->nodes.at[p->node].parent; up; up = e->nodes.at[up].parent) {
+		fputs(",\n  for which ", out);
+		if (e->nodes.at[up].depth == 1)
+			fprintf(out, "%s was ", e->nodes.at[up].who);
+		explain_what(out, e, up, ROW_NONE);
+	}
+}
+
 /* ---- stacks ---- */
 
 #define FRAMES_MAX 64 /* that are looked at */

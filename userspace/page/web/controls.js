@@ -52,6 +52,11 @@ function layout() {
 		$("legend").replaceChildren();
 		layMethods();
 		search();
+	} else if (state.view === "explain") {
+		note("limits", "");
+		note("keys", "Up and down: another one \u00b7 ?: all keys");
+		$("legend").replaceChildren();
+		layExplain();
 	} else if (state.view === "recording") {
 		for (const id of ["limits", "keys"])
 			note(id, "");

@@ -72,6 +72,8 @@ function hashText() {
 	add("method", state.method, "");
 	add("sort", state.sort, "self");
 	add("last", state.last, "");
+	if (state.view === "explain")
+		add("explain", state.explain, "");
 	if (flame.tree && flame.zoom)
 		add("zoom", pathOf(flame.tree, flame.zoom).join("."), "");
 	return out.join("&");
@@ -129,6 +131,7 @@ function readHash(text) {
 	state.method = got.get("method") || "";
 	state.sort = got.get("sort") || "self";
 	state.last = got.get("last") || "";
+	state.explain = got.get("explain") || "";
 	choose(Math.max(0, number("graph", graphKeys())));
 	$("graph").value = String(state.graph);
 	state.process = data.threads.some(t => String(t.pid) === got.get("process")) ? got.get("process") : "";

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ---- lanes: what they are, and which rows show them ---- */
-const SPAN = 5;
+const SPAN = 5, VIRTUAL_OPEN = 50; /* more lanes of virtual threads are folded at first */
 const isOfAll = kind => kind === "GC pauses" || kind === "Safepoints";
 const laneOf = new Map(), notesOf = new Map(), openFolds = new Map();
-let spans, cpuLanes, hasLives, lines = [], bands = [], laneFilter = "";
+let spans, cpuLanes, vlanes, hasLives, lines = [], bands = [], laneFilter = "";
 
 function readLanes() {
 	spans = data.timeline.spans;
@@ -11,8 +11,10 @@ function readLanes() {
 	hasLives = Boolean(data.lanes && data.lanes.threads);
 	laneOf.clear();
 	notesOf.clear();
-	for (const lane of hasLives ? data.lanes.threads : []) {
-		laneOf.set(lane.thread, lane);
+	vlanes = data.lanes && data.lanes.vthreads || [];
+	for (const lane of hasLives ? [...data.lanes.threads, ...vlanes] : []) {
+		if (lane.vthread === undefined)
+			laneOf.set(lane.thread, lane);
 		lane.sums = new Float64Array(states.length);
 		for (let k = 0; k < lane.ns.length; k += 2)
 			lane.sums[lane.ns[k]] = lane.ns[k + 1];
@@ -80,25 +82,43 @@ function awake(lane) {
 	return lane.life - lane.sums[IDLE] - (lane.sums[states.length - 1] || 0);
 }
 
+/* The name of a line that is no fold. */
+function lineName(line) {
+	return line.cpu !== undefined ? "CPU " + line.cpu : line.explained ? explanationTitle(line.explained) : line.lane && line.lane.vthread !== undefined ? vlaneName(line.lane) : laneName(line.thread);
+}
+
+function vlaneName(lane) {
+	return lane.name + " (#" + lane.number + ")";
+}
+
 /* Threads by process, the busiest first. */
 function byProcess() {
 	const found = new Map();
+	const processOf = t => {
+		if (!found.has(t.pid))
+			found.set(t.pid, {pid: t.pid, name: t.process, threads: [], virtual: [], busy: 0});
+		return found.get(t.pid);
+	};
 	const threads = hasLives ? [...laneOf.keys()] : data.threads.map((_, i) => i).filter(i => samplesOf(i)?.at.length);
 	for (const thread of [...new Set([...threads, ...notesOf.keys()])]) {
 		const t = data.threads[thread];
 		if (state.process !== "" && String(t.pid) !== state.process)
 			continue;
-		if (!found.has(t.pid))
-			found.set(t.pid, {pid: t.pid, name: t.process, threads: [], busy: 0});
-		found.get(t.pid).threads.push(thread);
-		found.get(t.pid).busy += laneOf.has(thread) ? busy(laneOf.get(thread)) : 0;
+		processOf(t).threads.push(thread);
+		processOf(t).busy += laneOf.has(thread) ? busy(laneOf.get(thread)) : 0;
 	}
+	for (const lane of vlanes)
+		if (state.process === "" || String(data.threads[lane.thread].pid) === state.process)
+			processOf(data.threads[lane.thread]).virtual.push(lane);
+	const busier = (p, q) => busy(q) - busy(p) || awake(q) - awake(p);
 	const rank = (a, b) => {
 		const p = laneOf.get(a), q = laneOf.get(b);
-		return p && q ? busy(q) - busy(p) || awake(q) - awake(p) || a - b : p ? -1 : q ? 1 : a - b;
+		return p && q ? busier(p, q) || a - b : p ? -1 : q ? 1 : a - b;
 	};
-	for (const process of found.values())
+	for (const process of found.values()) {
 		process.threads.sort(rank);
+		process.virtual.sort((p, q) => busier(p, q) || p.vthread - q.vthread);
+	}
 	return [...found.values()].sort((a, b) => b.busy - a.busy || a.pid - b.pid);
 }
 
@@ -113,16 +133,27 @@ function addFold(key, text, usual, fill) {
 		fill();
 }
 
+/* The slowest spans, as bars: the part of the time that each took. */
+function addSpans() {
+	const slow = seenExplanations().filter(e => e.span && matchesFilter(explanationTitle(e)));
+	if (slow.length)
+		addFold("spans", WHYS.span, false, () => slow.forEach(e => lines.push({explained: e, notes: []})));
+}
+
 function addThreads(process) {
 	const wantedOnes = process.threads.filter(thread => matchesFilter(laneName(thread)));
 	const idle = wantedOnes.filter(thread => laneOf.has(thread) && laneOf.get(thread).idles);
 	const show = thread => lines.push({thread, lane: laneOf.get(thread), notes: notesOf.get(thread) || []});
-	if (wantedOnes.length === 0)
+	const virtual = process.virtual.filter(lane => matchesFilter(vlaneName(lane)));
+	if (wantedOnes.length + virtual.length === 0)
 		return;
 	addFold("p" + process.pid, process.name + " (" + process.pid + "), " + wantedOnes.length + (wantedOnes.length === 1 ? " thread" : " threads"), false, () => {
 		wantedOnes.filter(thread => !idle.includes(thread)).forEach(show);
 		if (idle.length)
 			addFold("i" + process.pid, idle.length + (idle.length === 1 ? " idle thread" : " idle threads"), true, () => idle.forEach(show));
+		if (virtual.length)
+			addFold("v" + process.pid, countText(virtual.length, "virtual thread") + ", the busiest first", virtual.length > VIRTUAL_OPEN,
+				() => virtual.forEach(lane => lines.push({lane, notes: []})));
 	});
 }
 
@@ -136,5 +167,23 @@ function buildLines() {
 	const cpus = cpuLanes.filter(lane => matchesFilter("CPU " + lane.cpu));
 	if (cpus.length)
 		addFold("cpus", "CPUs", false, () => cpus.forEach(lane => lines.push({lane, cpu: lane.cpu, notes: []})));
+	addSpans();
 	byProcess().forEach(addThreads);
+}
+
+/* Unfolds what hides a thread's line, scrolls to it, and returns it; undefined: it has none. */
+function revealThread(thread, vthread) {
+	const find = () => lines.findIndex(line => vthread ? line.lane && line.lane.vthread === vthread : line.thread === thread);
+	const pid = data.threads[thread].pid;
+	for (const key of ["p" + pid, vthread ? "v" + pid : "i" + pid])
+		if (find() < 0) {
+			openFolds.set(key, false);
+			lay();
+		}
+	const k = find();
+	if (k < 0)
+		return undefined;
+	lineAt = k;
+	view.scrollTop = Math.max(0, k * ROW - view.clientHeight / 2);
+	return lines[k];
 }

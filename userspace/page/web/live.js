@@ -38,13 +38,13 @@ function putFlame(f, place) {
 
 /* What a line of the timeline is of, whatever its number is now. */
 function lineKey(line) {
-	return !line ? null : line.fold !== undefined ? "fold " + line.fold : line.cpu !== undefined ? "cpu " + line.cpu : "thread " + threadKeys()[line.thread];
+	return !line ? null : line.fold !== undefined ? "fold " + line.fold : line.cpu !== undefined ? "cpu " + line.cpu : line.explained ? "span " + line.explained.key : line.lane && line.lane.vthread !== undefined ? "virtual " + line.lane.vthread : "thread " + threadKeys()[line.thread];
 }
 
 function keepPlaces() {
-	const segment = picked && !picked.isSpan ? {key: lineKey(picked.line), start: picked.line.lane.start[picked.i]} : null;
+	const segment = picked && picked.i >= 0 && !picked.isSpan ? {key: lineKey(picked.line), start: picked.line.lane.start[picked.i]} : null;
 	return {flames: state.view === "graph" ? [[flame, flamePlace(flame)]] : state.view === "methods" ? [callers, callees].map(f => [f, flamePlace(f)]) : [],
-		segment, lineAt: lineKey(lines[lineAt]), scrolled: ["view", "recording-view"].map(id => [id, $(id).scrollTop]), table: $("methods-view").firstElementChild.scrollTop,
+		segment, lineAt: lineKey(lines[lineAt]), scrolled: ["view", "recording-view", "explain-body"].map(id => [id, $(id).scrollTop]), table: $("methods-view").firstElementChild.scrollTop,
 		shownRows, focused: $("method-rows").contains(document.activeElement)};
 }
 

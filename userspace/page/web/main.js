@@ -93,7 +93,7 @@ function listenToPointer() {
 
 function resized(box) {
 	const f = [flame, callers, callees].find(one => one.box === box);
-	if (box.clientHeight === 0 || (f === flame && state.view === "recording"))
+	if (box.clientHeight === 0 || (f === flame && ["recording", "explain"].includes(state.view)))
 		return;
 	if (f === flame && state.view !== "graph")
 		layout();
@@ -109,12 +109,14 @@ function keyPage(event) {
 		field.select();
 	} else if (event.key === "?") {
 		help($("help").hidden);
-	} else if (/^[1-5]$/.test(event.key) && tabs[event.key - 1]) {
+	} else if (/^[1-6]$/.test(event.key) && tabs[event.key - 1]) {
 		show(tabs[event.key - 1]);
 	} else if (state.view === "timeline") {
 		return keyTimeline(event);
 	} else if (state.view === "heat") {
 		return keyHeat(event);
+	} else if (state.view === "explain") {
+		return keyExplain(event);
 	} else if (state.view === "graph" && (event.key === "i" || event.key === "r")) {
 		$(event.key === "i" ? "icicle" : "reverse").click();
 	} else {
@@ -161,12 +163,14 @@ function readData() {
 	readStates();
 	readLanes();
 	readTimes();
+	readExplained();
 	details = null;
 	$("graph").replaceChildren();
 	data.graphs.forEach((g, i) => option($("graph"), i, g.name));
 	about();
 	$("timeline").hidden = spans.length === 0 && cpuLanes.length === 0 && !hasLives;
 	$("heat").hidden = !data.graphs.some(g => g.times);
+	$("explain").hidden = explained.length === 0;
 	fillProcesses();
 }
 

@@ -23,7 +23,7 @@ function take(packed) {
 
 /* The labels of all stacks, of which page/page.c writes only how they differ from the one before. */
 function joinLabels(from) {
-	for (const {labels, shared} of [...from.graphs, from.lanes?.stacks ?? {}])
+	for (const {labels, shared} of [...from.graphs, from.lanes?.stacks ?? {}, from.explain?.stacks ?? {}])
 		for (let i = 1; shared && i < labels.length; i++)
 			labels[i] = labels[i - 1].slice(0, shared[i]) + labels[i];
 	return from;

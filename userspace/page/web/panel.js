@@ -33,8 +33,8 @@ function describe(line, i) {
 		out.push([lane.code[i] & WOKEN ? "woken by" : "waker", laneName(detail.waker)]);
 	else if (detail.endedBy !== "")
 		out.push(["ended by", detail.endedBy]);
-	return {title: laneName(line.thread), state: states[lane.code[i] & 31][1] + (lane.code[i] & 32 ? ", idle" : ""), thread: line.thread, pairs: out,
-		node: detail.node, wakerNode: detail.wakerNode, running: (lane.code[i] & 31) === 0};
+	return {title: lineName(line), state: states[lane.code[i] & 31][1] + (lane.code[i] & 32 ? ", idle" : ""), thread: lane.thread, pairs: out,
+		node: detail.node, wakerNode: detail.wakerNode, running: line.thread !== undefined && (lane.code[i] & 31) === 0};
 }
 
 function spanText(i) {
@@ -52,16 +52,20 @@ function framesOf(tree, node, most = Infinity) {
 }
 
 /* The frames from the leaf to the root. */
-function stackLines(tree, node, title) {
-	const box = $("panel-body");
-	element("h3", title, box);
+function stackList(box, tree, node) {
 	const list = element("ol", "", box);
-	element("button", "Copy stack", box.lastElementChild.previousElementSibling).addEventListener("click", () => copyNames(framesOf(tree, node)));
+	list.className = "stack";
 	for (let i = node; i > 0; i = tree.nodes[i * 3 - 3]) {
 		const frame = element("li", tree.labels[tree.nodes[i * 3 - 2]], list), kind = data.kinds[tree.nodes[i * 3 - 1]];
 		frame.title = kind;
 		frame.style.borderLeftColor = kindColour(tree.nodes[i * 3 - 1]);
 	}
+}
+
+function stackLines(tree, node, title) {
+	const head = element("h3", title, $("panel-body"));
+	element("button", "Copy stack", head).addEventListener("click", () => copyNames(framesOf(tree, node)));
+	stackList($("panel-body"), tree, node);
 }
 
 /* The samples of a thread, in order: times in us, and their nodes. Null: the page has none. */
@@ -88,17 +92,39 @@ function sampledStacks(thread, a, b) {
 	return [...counts].sort((x, y) => y[1] - x[1]).slice(0, 3);
 }
 
+function explainButton(box, e) {
+	if (e)
+		element("button", "Explain " + (e.span ? "this span" : "this thread"), box).addEventListener("click", () => showExplanation(e));
+}
+
+/* All of a thread's life, or a span: where its time went. */
+function pickLife(line) {
+	const box = $("panel-body"), e = line.explained || explanationOf(line.lane.thread, line.lane.vthread), sums = line.lane ? [...line.lane.sums.entries()].filter(([, ns]) => ns > 0) : [];
+	const all = line.lane ? line.lane.life : e.ns, time = e && e.span ? [e.from_us, e.to_us] : [line.lane.start_us, line.lane.end_us];
+	picked = {line, time};
+	$("panel").hidden = false;
+	$("panel-title").textContent = lineName(line);
+	box.replaceChildren();
+	pairs(box, [["from", exactTime(time[0])], ["for", lengthText(time[1] - time[0])], ["thread", e && e.span ? ownerText(e) : ""]]);
+	explainButton(box, e);
+	if (e)
+		element("p", share(e.parts[0]?.ns || 0, e.ns) + " " + (e.reason || ""), box).className = "because";
+	bars(box, line.lane ? sums.sort((p, q) => q[1] - p[1]).map(([s, ns]) => [states[s][1], ns]) : e.parts.map(part => [part.what, part.ns]), all, "ns");
+	layout();
+}
+
 function pick(line, i, isSpan) {
 	const what = isSpan ? spanText(i) : describe(line, i), box = $("panel-body");
-	picked = {line, i, isSpan};
+	picked = {line, i, isSpan, time: isSpan ? [spans[i + 3], spans[i + 3] + spans[i + 4]] : [line.lane.start[i], line.lane.end[i]]};
 	$("panel").hidden = false;
 	$("panel-title").textContent = what.title;
 	box.replaceChildren();
 	element("p", what.state, box);
 	pairs(box, what.pairs);
-	const [a, b] = pickedTime();
+	const [a, b] = picked.time;
 	element("button", "Select this time", box).addEventListener("click", () => selectRange([a, b]));
 	element("button", "Zoom to it", box).addEventListener("click", () => showTime(a - (b - a) / 4, b + (b - a) / 4));
+	explainButton(box, what.thread === null ? undefined : explanationOf(what.thread, line.lane && line.lane.vthread));
 	if (what.node)
 		stackLines(data.lanes.stacks, what.node, "Stack");
 	if (what.wakerNode)
@@ -107,11 +133,6 @@ function pick(line, i, isSpan) {
 		for (const [node, count] of sampledStacks(what.thread, a, b))
 			stackLines(data.graphs[0], node, amountOf(count, data.graphs[0].unit) + " on this stack");
 	layout();
-}
-
-function pickedTime() {
-	const {line, i, isSpan} = picked;
-	return isSpan ? [spans[i + 3], spans[i + 3] + spans[i + 4]] : [line.lane.start[i], line.lane.end[i]];
 }
 
 function unpick() {
@@ -124,7 +145,7 @@ function unpick() {
 
 /* A frame around what is picked. */
 function outline(colour) {
-	const k = lines.findIndex(line => picked.line === line || (line.lane && line.lane === picked.line.lane)), [a, b] = pickedTime();
+	const k = lines.findIndex(line => picked.line === line || (line.lane && line.lane === picked.line.lane) || (line.explained && line.explained === picked.line.explained)), [a, b] = picked.time;
 	const x = Math.max(LEFT, xOf(a)), right = Math.min(view.clientWidth, xOf(b));
 	if (k < 0 || right < LEFT || x > view.clientWidth)
 		return;

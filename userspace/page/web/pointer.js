@@ -10,6 +10,8 @@ function timelineAt(x, y) {
 	const slack = (to - from) / view.clientWidth * 2, covers = i => us >= spans[i + 3] - slack && us <= spans[i + 3] + spans[i + 4] + slack;
 	const low = (y - RULER + view.scrollTop) % ROW >= ROW - 5, notes = line.lane && !low ? [] : line.notes;
 	let i = -1;
+	if (line.explained)
+		return {line, us, i, span: -1, explained: us >= line.explained.from_us - slack && us <= line.explained.to_us + slack};
 	if (line.lane) {
 		const lane = segmentsOf(line.lane), near = firstAt(lane.end, us);
 		i = near < lane.start.length && lane.start[near] <= us ? near : -1;
@@ -39,7 +41,7 @@ function tipTimeline(event) {
 		drag(x, y);
 		return;
 	}
-	const {line, us, i, span} = timelineAt(x, y), clickable = i >= 0 || span >= 0 || (line && (line.fold !== undefined || x < LEFT));
+	const {line, us, i, span, explained} = timelineAt(x, y), clickable = i >= 0 || span >= 0 || explained || (line && (line.fold !== undefined || x < LEFT));
 	canvas.style.cursor = y <= RULER && x >= LEFT ? "col-resize" : clickable ? "pointer" : "crosshair";
 	redraw();
 	if (!line || x < LEFT) {
@@ -47,10 +49,12 @@ function tipTimeline(event) {
 		return;
 	}
 	const what = span >= 0 ? spanText(span) : i >= 0 ? describe(line, i) : null, sample = line.thread === undefined ? null : sampleNear(line.thread, us);
-	if (what)
+	if (line.explained && explained)
+		showTip(lineName(line), [ownerText(line.explained), amountOf(line.explained.ns, "ns"), line.explained.reason || "", "click to explain"], event);
+	else if (what)
 		showTip(what.title, [what.state, what.pairs.map(([title, text]) => title + " " + text).join(", "), "at " + exactTime(us), ...tipStacks(what, sample)], event);
 	else if (line.lane)
-		showTip(line.cpu === undefined ? laneName(line.thread) : "CPU " + line.cpu, ["at " + exactTime(us), ...unknownAt(line.lane, us), ...sharesAt(line.lane, us).slice(0, 3),
+		showTip(lineName(line), ["at " + exactTime(us), ...unknownAt(line.lane, us), ...sharesAt(line.lane, us).slice(0, 3),
 			...tipStacks({node: 0, wakerNode: 0}, sample)], event);
 	else if (sample)
 		showTip(laneName(line.thread), ["at " + exactTime(us), ...tipStacks({node: 0, wakerNode: 0}, sample)], event);
@@ -137,14 +141,18 @@ function endDrag() {
 }
 
 function clickTimeline(x, y) {
-	const {line, i, span} = timelineAt(x, y);
+	const {line, i, span, explained} = timelineAt(x, y);
 	if (y <= RULER) {
 		selectRange(null);
 	} else if (line && line.fold !== undefined) {
 		openFolds.set(line.fold, !line.closed);
 		lay();
 	} else if (line && x < LEFT && line.thread !== undefined) {
-		chooseThread(state.thread === String(line.thread) ? "" : String(line.thread));
+		const chosen = state.thread === String(line.thread);
+		chooseThread(chosen ? "" : String(line.thread));
+		chosen || !line.lane ? unpick() : pickLife(line);
+	} else if (line && (explained || (x < LEFT && line.cpu === undefined && (line.lane || line.explained)))) {
+		pickLife(line);
 	} else if (line && span >= 0) {
 		pick(line, span, true);
 	} else if (line && i >= 0) {
@@ -176,7 +184,7 @@ function moveLine(step) {
 	else if (top + ROW > view.clientHeight)
 		view.scrollTop += top + ROW - view.clientHeight;
 	if (line)
-		$("matched").textContent = line.fold !== undefined ? line.text : line.cpu !== undefined ? "CPU " + line.cpu : laneName(line.thread);
+		$("matched").textContent = line.fold !== undefined ? line.text : lineName(line);
 }
 
 function openLine() {
@@ -184,9 +192,20 @@ function openLine() {
 	if (line && line.fold !== undefined) {
 		openFolds.set(line.fold, !line.closed);
 		lay();
+	} else if (line && line.explained) {
+		pickLife(line);
 	} else if (line && line.lane) {
 		moveSegment(0);
 	}
+}
+
+/* Explains the span or the thread of the keyboard's line, or of what is picked. */
+function explainLine() {
+	const line = picked ? picked.line : lines[lineAt], e = line && (line.explained || (line.lane && line.cpu === undefined && explanationOf(line.lane.thread, line.lane.vthread)));
+	if (e)
+		showExplanation(e);
+	else
+		say("The page does not explain this line");
 }
 
 /* Picks the segment in the middle of what is shown, or the one before or after the picked one. */
@@ -194,7 +213,7 @@ function moveSegment(step) {
 	const line = lines[lineAt], lane = line && line.lane && segmentsOf(line.lane);
 	if (!lane || !lane.start.length)
 		return;
-	const of = picked && !picked.isSpan && picked.line.lane === lane ? picked.i + step : firstAt(lane.end, (from + to) / 2);
+	const of = picked && picked.i >= 0 && !picked.isSpan && picked.line.lane === lane ? picked.i + step : firstAt(lane.end, (from + to) / 2);
 	const i = Math.max(0, Math.min(lane.start.length - 1, of)), wide = to - from;
 	pick(line, i, false);
 	if (lane.start[i] < from || lane.end[i] > to)
@@ -207,7 +226,7 @@ function keyTimeline(event) {
 	const keys = {
 		w: () => zoomTime(1 / 1.5, middle), s: () => zoomTime(1.5, middle), a: () => showTime(from - wide / 5, to - wide / 5),
 		d: () => showTime(from + wide / 5, to + wide / 5), ArrowUp: () => moveLine(-1), ArrowDown: () => moveLine(1), Enter: openLine,
-		",": () => moveSegment(-1), ".": () => moveSegment(1), x: () => selectRange([from, to]),
+		e: explainLine, ",": () => moveSegment(-1), ".": () => moveSegment(1), x: () => selectRange([from, to]),
 		PageUp: () => { view.scrollTop -= view.clientHeight - RULER; }, PageDown: () => { view.scrollTop += view.clientHeight - RULER; },
 		"0": () => showTime(begin, end), f: () => state.range && showTime(state.range[0], state.range[1]),
 	};

@@ -24,7 +24,7 @@ function chooseThread(number) {
 /* What belongs to each view. */
 const PARTS = {
 	search: ["graph", "methods"], lanes: ["timeline"], graph: ["graph", "methods", "heat"], "flame-tools": ["graph"], "time-tools": ["timeline"],
-	view: ["graph", "timeline", "heat"], "methods-view": ["methods"], "recording-view": ["recording"], choices: ["graph", "methods", "timeline", "heat"],
+	view: ["graph", "timeline", "heat"], "methods-view": ["methods"], "explain-view": ["explain"], "recording-view": ["recording"], choices: ["graph", "methods", "timeline", "heat", "explain"],
 	"diff-tools": ["graph", "methods"],
 };
 
@@ -41,6 +41,7 @@ function setView(name) {
 	if (!COMPARED)
 		$("diff-tools").hidden = true;
 	$("threads").hidden = Boolean(COMPARED);
+	$(VIEWS[name]).scrollIntoView?.({block: "nearest", inline: "nearest"});
 	$("methods-view").className = COMPARED ? "four" : "";
 	view.dataset.view = name;
 	view.setAttribute("aria-label", {graph: "Flame graph", timeline: "Timeline", heat: "Heat map"}[name] || "");
@@ -51,11 +52,16 @@ function setView(name) {
 	untip();
 }
 
-function show(name) {
-	if (state.view === name || $(VIEWS[name]).hidden)
-		return;
+/* Shows a view, which is no step by itself. */
+function turnTo(name) {
 	view.scrollTop = 0;
 	setView(name);
 	rebuild();
+}
+
+function show(name) {
+	if (state.view === name || $(VIEWS[name]).hidden)
+		return;
+	turnTo(name);
 	changed(true);
 }

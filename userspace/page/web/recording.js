@@ -12,12 +12,12 @@ function grows() {
 }
 
 /* Rows with a bar each: a title, a part of the whole. */
-function bars(box, list, whole) {
+function bars(box, list, whole, unit = "") {
 	const table = element("table", "", box), body = element("tbody", "", table);
 	table.className = "bars";
 	for (const [title, part] of list) {
 		const row = element("tr", "", body);
-		barCell(element("td", "", row), part, whole, part.toLocaleString("en"));
+		barCell(element("td", "", row), part, whole, unit === "" ? part.toLocaleString("en") : amountOf(part, unit));
 		element("td", title, row);
 	}
 }

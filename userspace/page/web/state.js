@@ -5,9 +5,9 @@ let data = joinLabels(JSON.parse($("data").textContent)); /* a recording that gr
 
 const state = {
 	view: "graph", graph: 0, process: "", thread: "", range: null, hidden: new Set(), /* kinds of code */
-	icicle: false, reverse: false, plumbing: true, recursion: false, threads: false, method: "", sort: "self", by: "after", last: "",
+	icicle: false, reverse: false, plumbing: true, recursion: false, threads: false, method: "", sort: "self", by: "after", last: "", explain: "",
 };
-const VIEWS = {graph: "flames", methods: "methods", timeline: "timeline", heat: "heat", recording: "recording"};
+const VIEWS = {graph: "flames", methods: "methods", timeline: "timeline", heat: "heat", explain: "explain", recording: "recording"};
 
 /* The graph, its tree as it was recorded and as it is shown, and the weights of what is chosen, on both. */
 let graph, whole, recorded, weights;
@@ -83,6 +83,10 @@ function amountOf(n, unit) {
 /* A weight in the graph's unit. */
 function amount(n) {
 	return amountOf(n, graph.unit);
+}
+
+function countText(n, what) {
+	return n.toLocaleString("en") + " " + what + (n === 1 ? "" : "s");
 }
 
 function lengthText(us) {

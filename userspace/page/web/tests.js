@@ -2,7 +2,7 @@
 /* For tests of the page. */
 globalThis.braidPage = {
 	opened: null, /* ms after the navigation began */
-	get data() { return data; }, state, flame, callers, callees, lines: () => lines, name: k => laneName(lines[k].thread), stateNumber: key => states.findIndex(s => s[0] === key), drawn: () => drawn,
+	get data() { return data; }, state, flame, callers, callees, lines: () => lines, name: k => lineName(lines[k]), stateNumber: key => states.findIndex(s => s[0] === key), drawn: () => drawn,
 	shown: () => [from, to], showTime, total: () => flame.tree ? flame.tree.total[0] : 0, picked: () => picked, place: (k, us) => [xOf(us), lineTop(k) + ROW / 2],
 	segments: k => segmentsOf(lines[k].lane), draw, heat: () => heat, heatPlace, formsOf, colours: COLOURS, match: MATCH, frameColour, wideOf, samplesOf,
 	/* frames by name: where each is in its canvas */

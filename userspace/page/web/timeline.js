@@ -208,6 +208,18 @@ function drawRunNames(lane, y, ink) {
 	}
 }
 
+/* A span: when it was, as a bar with what it took. */
+function drawExplained(e, y) {
+	const x = Math.max(LEFT, xOf(e.from_us)), right = Math.min(view.clientWidth, xOf(e.to_us));
+	if (right < LEFT || x > view.clientWidth)
+		return;
+	context.fillStyle = themeColour("--accent");
+	context.fillRect(x, y + 3, Math.max(right - x, 2), ROW - 6);
+	context.fillStyle = themeColour("--on-accent");
+	if (right - x > 60)
+		context.fillText(fit(context, amountOf(e.ns, "ns"), right - x - 8), x + 4, y + ROW / 2);
+}
+
 function drawLine(k, ink) {
 	const line = lines[k], y = lineTop(k);
 	context.fillStyle = ink;
@@ -223,7 +235,9 @@ function drawLine(k, ink) {
 		context.fillStyle = themeColour("--accent");
 		context.fillRect(0, y + 1, 4, ROW - 2);
 	}
-	context.fillText(fit(context, line.cpu === undefined ? laneName(line.thread) : "CPU " + line.cpu, LEFT - 18), 14, y + ROW / 2);
+	context.fillText(fit(context, lineName(line), LEFT - 18), 14, y + ROW / 2);
+	if (line.explained)
+		drawExplained(line.explained, y);
 	if (line.thread !== undefined && !line.lane)
 		life(data.threads[line.thread], y, ink);
 	if (line.cpu !== undefined)
@@ -319,6 +333,8 @@ function timelineNotes() {
 		out.push(data.timeline.left_out.toLocaleString("en") + " shorter events are left out");
 	if (data.lanes && data.lanes.threads_left_out)
 		out.push(data.lanes.threads_left_out.toLocaleString("en") + " threads are left out");
+	if (data.lanes && data.lanes.vthreads_left_out)
+		out.push(countText(data.lanes.vthreads_left_out, "virtual thread") + " that did less are left out");
 	note("limits", out.join(" \u00b7 "));
 	$("time-all").disabled = $("time-out").disabled = from === begin && to === end;
 }
