@@ -22,6 +22,7 @@
 #define PAGE_BIN_BYTES (3U << 19) /* shares of states in equal parts of the time */
 #define PAGE_DETAILS_MAX 60000U	  /* different objects, stacks and wakers of segments */
 #define PAGE_LANES_MAX 6000U
+#define PAGE_VLANES_MAX 500U /* of virtual threads */
 
 /* The page's threads, numbered in the order in which its data refer to them. */
 struct page {

@@ -133,9 +133,8 @@ int wall_add_vthread(struct wall *w, const struct wall_thread *t)
 	return VEC_PUSH(&w->threads, *t);
 }
 
-const char *wall_thread_name(const struct wall *w, uint32_t thread)
+const char *wall_name(const struct wall *w, const struct wall_thread *t)
 {
-	const struct wall_thread *t = &w->threads.at[thread];
 	const struct vthread_row *v = vthreads_get(w->an->a, t->vthread);
 	const char *name = v ? strpool_get(&w->an->a->strings, v->name) : "";
 
@@ -144,10 +143,19 @@ const char *wall_thread_name(const struct wall *w, uint32_t thread)
 	return *name ? name : "virtual thread";
 }
 
-uint64_t wall_thread_number(const struct wall *w, uint32_t thread)
+const char *wall_thread_name(const struct wall *w, uint32_t thread)
 {
-	const struct wall_thread *t = &w->threads.at[thread];
+	return wall_name(w, &w->threads.at[thread]);
+}
+
+uint64_t wall_number(const struct wall *w, const struct wall_thread *t)
+{
 	const struct vthread_row *v = vthreads_get(w->an->a, t->vthread);
 
 	return v ? v->number : ((const struct thread_row *)table_row(&w->an->a->threads, t->thread))->tid;
+}
+
+uint64_t wall_thread_number(const struct wall *w, uint32_t thread)
+{
+	return wall_number(w, &w->threads.at[thread]);
 }

@@ -201,9 +201,12 @@ bool wall_vthread(const struct wall *w, uint32_t vthread, struct wall_thread *t)
 
 /* Keeps one of these in w->threads, to be asked about like an OS thread. 0 or -ENOMEM. */
 int wall_add_vthread(struct wall *w, const struct wall_thread *t);
-/* The name of one of w->threads, of a virtual thread its own. */
-const char *wall_thread_name(const struct wall *w, uint32_t thread);
+/* A thread's name, of a virtual one its own. */
+const char *wall_name(const struct wall *w, const struct wall_thread *t);
 /* The number that it has in its process: that of the OS thread, or of the virtual one. */
+uint64_t wall_number(const struct wall *w, const struct wall_thread *t);
+/* The same of one of w->threads. */
+const char *wall_thread_name(const struct wall *w, uint32_t thread);
 uint64_t wall_thread_number(const struct wall *w, uint32_t thread);
 
 /* Fills in what wall_each_vthread() needs. 0 or -ENOMEM. */
