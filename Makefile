@@ -34,7 +34,7 @@ PROTO_C := $(patsubst %.proto,$(BUILD)/proto/%.pb-c.c,$(notdir $(PROTO)))
 USER_OBJ += $(PROTO_C:.c=.o)
 LIB_OBJ := $(filter-out $(BUILD)/userspace/main.o,$(USER_OBJ))
 AGENT_SRC := $(sort $(wildcard agent/*.c agent/*/*.c))
-AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/%.o) $(BUILD)/agent/methods_class.o
+AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/%.o) $(BUILD)/agent/methods_class.o $(BUILD)/agent/fields_class.o
 BPF_SRC := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ := $(BPF_SRC:%.c=$(BUILD)/%.o)
 BLOBS := $(BUILD)/agent_blob.o $(BUILD)/html_blob.o $(BUILD)/live_html_blob.o $(BUILD)/queries_blob.o
@@ -59,15 +59,18 @@ $(BUILD)/agent/%.o: agent/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(AGENT_CFLAGS) -MMD -MP -c $< -o $@
 
-# The Java class that rewritten methods call, for Java 8 and all later ones. The javac of 8 has no --release.
+# The Java classes that rewritten methods call, for Java 8 and all later ones. The javac of 8 has no --release.
 FOR_JAVA_8 = -Xlint:-options $(if $(wildcard $(JAVA_HOME)/lib/modules),--release 8,-source 8 -target 8)
-METHODS_CLASS := java/lang/BraidMethods
-$(BUILD)/agent/java/$(METHODS_CLASS).class: $(shell find agent/java -name '*.java')
+HELPER_CLASSES := $(patsubst %,$(BUILD)/agent/java/java/lang/%.class,BraidMethods BraidFields)
+$(HELPER_CLASSES) &: $(shell find agent/java -name '*.java')
 	@mkdir -p $(BUILD)/agent/java
 	$(call say,JAVAC,$@)$(JAVA_HOME)/bin/javac $(FOR_JAVA_8) -d $(BUILD)/agent/java $^
 
-$(BUILD)/agent/methods_class.o: $(BUILD)/agent/java/$(METHODS_CLASS).class
+$(BUILD)/agent/methods_class.o: $(BUILD)/agent/java/java/lang/BraidMethods.class
 	$(call blob,methods_class)
+
+$(BUILD)/agent/fields_class.o: $(BUILD)/agent/java/java/lang/BraidFields.class
+	$(call blob,fields_class)
 
 $(AGENT): $(AGENT_OBJ) agent/agent.map
 	$(call say,LD,$@)$(CC) -shared -pthread -Wl,--version-script=agent/agent.map -Wl,-z,defs -Wl,-z,now -Wl,--build-id -Wl,-soname,libbraid-agent.so -o $@ $(AGENT_OBJ)

@@ -47,8 +47,7 @@ static bool helper_add(struct method *m)
 	h->exit = pool_add_method(p, class, TEXT("exit"), TEXT("(JI)V"));
 	h->thrown = pool_add_method(p, class, TEXT("thrown"), TEXT("(Ljava/lang/Throwable;JI)V"));
 	h->throwable = pool_class(p, TEXT("java/lang/Throwable"));
-	h->stack_map_table = pool_add_text(p, TEXT("StackMapTable"));
-	if (h->exit && h->thrown && h->throwable && h->stack_map_table)
+	if (h->exit && h->thrown && h->throwable)
 		h->enter = pool_add_method(p, class, TEXT("enter"), TEXT("()J"));
 	return h->enter;
 }
@@ -84,26 +83,25 @@ static void local_write(struct writer *w, uint32_t opcode, uint32_t local)
 	}
 }
 
-static void index_write(struct writer *w, uint32_t opcode, uint32_t index)
+void call_index(struct writer *w, uint32_t opcode, uint32_t index)
 {
 	write_u1(w, opcode);
 	write_u2(w, index);
 }
 
-/* False: the pool is full. */
-static bool number_write(struct method *m, struct writer *w, uint32_t number)
+bool call_number(struct method *m, struct writer *w, uint32_t number)
 {
 	uint32_t entry = number <= INT16_MAX ? 0 : pool_add_int(m->pool, number);
 
 	if (number > INT16_MAX && !entry)
 		return false;
-	index_write(w, entry ? LDC_W : SIPUSH, entry ?: number);
+	call_index(w, entry ? LDC_W : SIPUSH, entry ?: number);
 	return true;
 }
 
 /* ---- values ---- */
 
-static enum rewrite_kind kind_of(char type)
+enum rewrite_kind rewrite_kind_of(char type)
 {
 	static const char types[] = " ZBCSIJFD"; /* in the order of enum rewrite_kind */
 	const char *at = strchr(types, type);
@@ -129,7 +127,7 @@ static enum rewrite_kind argument_write(const struct method *m, uint32_t number,
 		if (!descriptor_next(&rest, &one))
 			return REWRITE_NONE;
 	}
-	kind = kind_of(*one.at);
+	kind = rewrite_kind_of(*one.at);
 	if (kind)
 		local_write(w, loads[kind] ?: ILOAD, slot);
 	return kind;
@@ -143,8 +141,8 @@ static enum rewrite_kind field_write(const struct method *m, struct text name, s
 	if (m->is_static || m->constructor || !m->field_find(m->class_being, name, &f))
 		return REWRITE_NONE;
 	write_u1(w, ALOAD_0);
-	index_write(w, GETFIELD, f.entry);
-	return kind_of(*f.type.at);
+	call_index(w, GETFIELD, f.entry);
+	return rewrite_kind_of(*f.type.at);
 }
 
 /* Makes a reference or a long of what was pushed, and keeps it. */
@@ -153,7 +151,7 @@ static void value_keep(struct method *m, enum rewrite_kind kind, struct writer *
 	if (kind == REWRITE_FLOAT)
 		write_u1(w, F2D);
 	if (kind == REWRITE_FLOAT || kind == REWRITE_DOUBLE)
-		index_write(w, INVOKESTATIC, m->helper->bits);
+		call_index(w, INVOKESTATIC, m->helper->bits);
 	else if (kind != REWRITE_OBJECT && kind != REWRITE_LONG)
 		write_u1(w, I2L);
 	local_write(w, kind == REWRITE_OBJECT ? ASTORE : LSTORE, m->local + m->slots);
@@ -209,18 +207,18 @@ static bool end_write(struct method *m, struct writer *w, uint32_t id, uint32_t 
 	uint32_t kinds = 0;
 
 	local_write(w, LLOAD, m->local);
-	if (!number_write(m, w, id))
+	if (!call_number(m, w, id))
 		return false;
 	if (m->slots > TIME_SLOTS) {
 		for (uint32_t i = 0; i < REWRITE_VALUES; i++)
 			kinds |= (uint32_t)m->kinds[i] << REWRITE_KIND_BITS * i;
-		if (!number_write(m, w, kinds))
+		if (!call_number(m, w, kinds))
 			return false;
 		push_write(m, w, true);
 		push_write(m, w, false);
 		plain = with_values;
 	}
-	index_write(w, INVOKESTATIC, plain);
+	call_index(w, INVOKESTATIC, plain);
 	return true;
 }
 
@@ -231,18 +229,20 @@ bool calls_make(struct method *m, const struct rewrite_choice *c)
 	m->slots = TIME_SLOTS;
 	if (!helper_add(m) || !values_write(m, c))
 		return false;
-	index_write(&m->entry, INVOKESTATIC, m->helper->enter);
+	call_index(&m->entry, INVOKESTATIC, m->helper->enter);
 	local_write(&m->entry, LSTORE, m->local);
 	write_u1(&m->thrown, DUP);
 	if (!end_write(m, &m->exit, c->id, m->helper->exit, m->helper->exit_values) ||
 	    !end_write(m, &m->thrown, c->id, m->helper->thrown, m->helper->thrown_values))
 		return false;
 	write_u1(&m->thrown, ATHROW);
-	if (m->constructor)
+	if (!m->handler_added)
 		m->thrown.used = 0;
 	values = m->slots > TIME_SLOTS ? STACK_VALUES : 0;
 	deepest = m->stack > STACK_THROWN ? m->stack : STACK_THROWN;
-	m->new_stack = deepest + STACK_PLAIN + values;
+	deepest += STACK_PLAIN + values;
+	if (deepest > m->new_stack)
+		m->new_stack = deepest;
 	return !m->entry.failed && !m->exit.failed && !m->thrown.failed && m->new_stack <= UINT16_MAX &&
 	       m->local + m->slots <= UINT16_MAX;
 }
@@ -252,4 +252,5 @@ void calls_free(struct method *m)
 	free(m->entry.bytes);
 	free(m->exit.bytes);
 	free(m->thrown.bytes);
+	free(m->writes.bytes);
 }

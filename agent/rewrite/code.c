@@ -81,6 +81,13 @@ uint32_t code_instruction(const struct method *m, uint32_t offset)
 	return length <= m->length - offset ? length : 0;
 }
 
+static size_t inserted_size(const struct method *m, uint32_t offset)
+{
+	const struct put *put = writes_at(m, offset);
+
+	return put ? put->size : is_return(m->code[offset]) ? m->exit.used : 0;
+}
+
 bool code_measure(struct method *m)
 {
 	size_t to = m->entry.used;
@@ -98,8 +105,7 @@ bool code_measure(struct method *m)
 			return false;
 		m->place[at] = (uint32_t)to;
 		pad = is_switch ? code_padding(at) : 0;
-		to += length + (is_switch ? code_padding((uint32_t)to) : 0) +
-		      (is_return(m->code[at]) ? m->exit.used : 0);
+		to += length + (is_switch ? code_padding((uint32_t)to) : 0) + inserted_size(m, at);
 	}
 	m->place[m->length] = m->handler = (uint32_t)to;
 	m->total = (uint32_t)(to + m->thrown.used);
@@ -142,6 +148,7 @@ static bool switch_write(const struct method *m, struct writer *w, uint32_t offs
 static bool instruction_write(const struct method *m, struct writer *w, uint32_t offset)
 {
 	const uint8_t *at = m->code + offset;
+	const struct put *put = writes_at(m, offset);
 	int64_t to;
 
 	if (code_is_switch(*at))
@@ -162,6 +169,8 @@ static bool instruction_write(const struct method *m, struct writer *w, uint32_t
 	}
 	if (is_return(*at))
 		write_bytes(w, m->exit.bytes, m->exit.used);
+	if (put)
+		write_bytes(w, m->writes.bytes + put->at, put->size);
 	write_bytes(w, at, code_instruction(m, offset));
 	return true;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Stack map frames. Each is written in full, because the new variables are behind all others: between the last one that
- * a frame has and the new ones, slots are Top.
+ * Stack map frames. Each is written in full, because the new variables, if there are any, are behind all others: between
+ * the last one that a frame has and the new ones, slots are Top.
  */
 #include "method.h"
 
@@ -182,19 +182,20 @@ static void type_write(struct writer *w, struct type t)
 static void frame_write(const struct method *m, struct writer *w, const struct frame *f, uint32_t delta)
 {
 	struct type object = {.tag = OBJECT, .detail = (uint16_t)m->helper->object};
-	uint32_t tops = m->local - f->slots, values = 0;
+	uint32_t tops = m->slots ? m->local - f->slots : 0, values = 0;
 
 	for (uint32_t i = 0; i < REWRITE_VALUES; i++)
 		values += m->kinds[i] != REWRITE_NONE;
 
 	write_u1(w, FULL_FRAME);
 	write_u2(w, delta);
-	write_u2(w, f->local_count + tops + 1 + values);
+	write_u2(w, f->local_count + tops + (m->slots > 0) + values);
 	for (uint32_t i = 0; i < f->local_count; i++)
 		type_write(w, f->locals[i]);
 	for (uint32_t i = 0; i < tops; i++)
 		write_u1(w, TOP);
-	write_u1(w, LONG);
+	if (m->slots)
+		write_u1(w, LONG);
 	for (uint32_t i = 0; i < REWRITE_VALUES; i++)
 		if (m->kinds[i])
 			type_write(w, m->kinds[i] == REWRITE_OBJECT ? object : (struct type){.tag = LONG});
@@ -226,7 +227,7 @@ static bool table_write(const struct method *m, struct frame *f, struct reader *
 		frame_write(m, w, f, place - before);
 		before = place + 1;
 	}
-	if (!m->constructor)
+	if (m->handler_added)
 		handler_write(m, w, m->handler - before);
 	return true;
 }
@@ -239,15 +240,17 @@ bool frames_write(const struct method *m, struct reader table, struct writer *w)
 	size_t length;
 	bool ok;
 
-	if (!count && m->constructor)
+	if (!count && !m->handler_added)
 		return true;
 	f.locals = calloc(m->local + 1, sizeof(*f.locals));
 	f.stack = calloc(m->stack + 1, sizeof(*f.stack));
+	if (!m->helper->stack_map_table)
+		m->helper->stack_map_table = pool_add_text(m->pool, TEXT("StackMapTable"));
 	write_u2(w, m->helper->stack_map_table);
 	length = w->used;
 	write_u4(w, 0);
-	write_u2(w, count + !m->constructor);
-	ok = f.locals && f.stack && (!count || begin(m, &f)) && count < UINT16_MAX &&
+	write_u2(w, count + m->handler_added);
+	ok = m->helper->stack_map_table && f.locals && f.stack && (!count || begin(m, &f)) && count < UINT16_MAX &&
 	     table_write(m, &f, &table, w, count);
 	free(f.locals);
 	free(f.stack);

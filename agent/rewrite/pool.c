@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pool.h"
 
+#include "rewrite.h"
+
 enum tag {
 	TAG_UTF8 = 1,
 	TAG_INTEGER = 3,
@@ -98,6 +100,19 @@ struct text pool_class_name(const struct pool *p, uint32_t index)
 	const uint8_t *at = entry_of(p, index, TAG_CLASS);
 
 	return at ? pool_text(p, get_u2(at)) : TEXT("");
+}
+
+bool pool_field(const struct pool *p, uint32_t index, struct rewrite_field *f)
+{
+	const uint8_t *at = entry_of(p, index, TAG_FIELDREF),
+		      *pair = at ? entry_of(p, get_u2(at + 2), TAG_NAME_AND_TYPE) : NULL;
+
+	if (!pair)
+		return false;
+	f->class = pool_class_name(p, get_u2(at));
+	f->name = pool_text(p, get_u2(pair));
+	f->type = pool_text(p, get_u2(pair + 2));
+	return f->class.size && f->name.size && f->type.size;
 }
 
 /* The index of a new entry, whose tag is written; 0: the pool is full. */

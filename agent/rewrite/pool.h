@@ -50,6 +50,10 @@ struct text pool_text(const struct pool *p, uint32_t index);
 /* The name of a Class entry of the file; empty for all others. */
 struct text pool_class_name(const struct pool *p, uint32_t index);
 
+struct rewrite_field;
+/* A Field entry of the file. False: it is another one, or malformed. */
+bool pool_field(const struct pool *p, uint32_t index, struct rewrite_field *f);
+
 /* Append an entry and return its index; 0: the pool is full. */
 uint32_t pool_add_text(struct pool *p, struct text text);
 uint32_t pool_add_int(struct pool *p, uint32_t value);

@@ -30,6 +30,8 @@ struct class
 	struct field_found found[FIELDS_FOUND];
 	size_t found_count;
 	struct rewrite_annotations annotations;
+	struct put *puts; /* by index; NULL: no write may be chosen */
+	uint32_t methods; /* so far */
 };
 
 /* ---- attributes ---- */
@@ -201,7 +203,7 @@ static bool exceptions_write(const struct method *m, struct reader *r, struct wr
 
 	if (count == UINT16_MAX)
 		return false;
-	write_u2(w, count + !m->constructor);
+	write_u2(w, count + m->handler_added);
 	for (; count; count--) {
 		uint32_t from = method_place(m, read_u2(r)), to = method_place(m, read_u2(r));
 		uint32_t handler = method_place(m, read_u2(r));
@@ -213,7 +215,7 @@ static bool exceptions_write(const struct method *m, struct reader *r, struct wr
 		write_u2(w, handler);
 		write_u2(w, read_u2(r));
 	}
-	if (!m->constructor) { /* behind the method's own ones, which the VM tries first */
+	if (m->handler_added) { /* behind the method's own ones, which the VM tries first */
 		write_u2(w, first);
 		write_u2(w, m->handler);
 		write_u2(w, m->handler);
@@ -222,14 +224,20 @@ static bool exceptions_write(const struct method *m, struct reader *r, struct wr
 	return !r->bad;
 }
 
+/* Up to the instructions. */
+static bool code_begin(struct method *m, struct reader *r)
+{
+	m->stack = read_u2(r);
+	m->local = read_u2(r);
+	m->length = read_u4(r);
+	m->code = read_bytes(r, m->length);
+	return m->code && m->length;
+}
+
 static bool code_attribute_write(const struct class *c, const struct rewrite_choice *choice, struct method *m,
 				 struct reader r, struct writer *w)
 {
-	m->stack = read_u2(&r);
-	m->local = read_u2(&r);
-	m->length = read_u4(&r);
-	m->code = read_bytes(&r, m->length);
-	if (!m->code || !m->length || !calls_make(m, choice) || !code_measure(m))
+	if (!code_begin(m, &r) || (m->timed && !calls_make(m, choice)) || !code_measure(m))
 		return false;
 	write_u2(w, m->new_stack);
 	write_u2(w, m->local + m->slots);
@@ -263,13 +271,44 @@ static bool method_write(const struct class *c, const struct rewrite_choice *cho
 	return any && !r->bad;
 }
 
-static bool is_code_of(const struct class *c, struct reader attributes)
+/* False: it has none. */
+static bool code_of(const struct class *c, struct reader attributes, struct reader *code)
 {
 	bool any = false;
 
-	for (uint32_t count = read_u2(&attributes); count && !attributes.bad; count--)
-		any |= text_equal(attribute_read(c, &attributes).name, TEXT("Code"));
+	for (uint32_t count = read_u2(&attributes); count && !attributes.bad; count--) {
+		struct attribute a = attribute_read(c, &attributes);
+
+		if (text_equal(a.name, TEXT("Code"))) {
+			*code = a.content;
+			any = true;
+		}
+	}
 	return any;
+}
+
+/* Finds out what is inserted in front of writes. False: malformed, out of memory, or too large. */
+static bool method_writes(struct method *m, const struct class *c, struct reader code,
+			  const struct rewrite_method *what)
+{
+	if (!c->puts)
+		return true;
+	m->puts = c->puts;
+	return code_begin(m, &code) && writes_make(m, c->w, what);
+}
+
+static struct method method_of(struct class *c, const struct rewrite_method *what, uint32_t access)
+{
+	return (struct method){.pool = &c->pool,
+			       .helper = &c->helper,
+			       .class_being = c,
+			       .field_find = field_find,
+			       .descriptor = what->descriptor,
+			       .class = c->name,
+			       .number = ++c->methods,
+			       .is_static = access & ACC_STATIC,
+			       .constructor = text_equal(what->name, TEXT("<init>")),
+			       .frames = c->version >= VERSION_FRAMES};
 }
 
 static void method_copy(struct class *c, struct reader *r)
@@ -278,7 +317,7 @@ static void method_copy(struct class *c, struct reader *r)
 	struct rewrite_choice choice = {0};
 	struct rewrite_annotations annotations = {0};
 	struct rewrite_method what = {0};
-	struct reader own;
+	struct reader own, code;
 	struct method m;
 	size_t used = c->tail.used;
 	uint32_t access = read_u2(r);
@@ -295,30 +334,28 @@ static void method_copy(struct class *c, struct reader *r)
 		what.of_class = &c->annotations;
 		what.own = &annotations;
 	}
-	if (!is_code_of(c, own) || !c->w->choose(c->w->ctx, &what, &choice)) {
+	if (!code_of(c, own, &code)) {
 		write_bytes(&c->tail, start, (size_t)(r->at - start));
 		return;
 	}
-	m = (struct method){.pool = &c->pool,
-			    .helper = &c->helper,
-			    .class_being = c,
-			    .field_find = field_find,
-			    .descriptor = what.descriptor,
-			    .class = c->name,
-			    .is_static = access & ACC_STATIC,
-			    .constructor = text_equal(what.name, TEXT("<init>")),
-			    .frames = c->version >= VERSION_FRAMES};
-	write_bytes(&c->tail, start, 6);
-	ok = method_write(c, &choice, &m, &own, &c->tail);
+	m = method_of(c, &what, access);
+	m.timed = c->w->choose && c->w->choose(c->w->ctx, &what, &choice);
+	m.handler_added = m.timed && !m.constructor;
+	ok = method_writes(&m, c, code, &what);
+	if (ok && (m.timed || m.write_count)) {
+		write_bytes(&c->tail, start, 6);
+		ok = method_write(c, &choice, &m, &own, &c->tail);
+		if (!ok && !c->tail.failed)
+			c->tail.used = used;
+		c->w->methods += ok && m.timed;
+		c->w->lacking += ok && m.lacks;
+		c->w->writes += ok ? m.write_count : 0;
+	}
 	free(m.place);
 	calls_free(&m);
-	c->w->methods += ok;
-	c->w->lacking += ok && m.lacks;
 	c->w->refused += !ok;
-	if (!ok && !c->tail.failed) {
-		c->tail.used = used;
+	if (c->tail.used == used)
 		write_bytes(&c->tail, start, (size_t)(r->at - start));
-	}
 }
 
 /* From the access flags to the end. */
@@ -352,6 +389,27 @@ static bool tail_write(struct class *c, struct reader *r)
 	return !r->bad && r->at == r->end;
 }
 
+/* False: out of memory. */
+static bool puts_find(struct class *c)
+{
+	bool any = false;
+
+	if (!c->w->choose_write)
+		return true;
+	c->puts = calloc(c->pool.own, sizeof(*c->puts));
+	for (uint32_t i = 1; c->puts && i < c->pool.own; i++) {
+		struct rewrite_field f;
+
+		c->puts[i].may = pool_field(&c->pool, i, &f) && c->w->may_choose_write(c->w->ctx, &f);
+		any |= c->puts[i].may;
+	}
+	if (any || !c->puts)
+		return any;
+	free(c->puts);
+	c->puts = NULL;
+	return true;
+}
+
 /* Puts the parts together: only where a method has changed. */
 static void class_write(const struct class *c, const uint8_t *file)
 {
@@ -382,6 +440,23 @@ bool rewrite_pool_has(const uint8_t *bytes, size_t size, uint32_t count, bool (*
 	return has;
 }
 
+bool rewrite_pool_uses(const uint8_t *bytes, size_t size, uint32_t count,
+		       bool (*is)(void *ctx, const struct rewrite_field *f), void *ctx)
+{
+	struct reader r = {.at = bytes, .end = bytes + size, .bad = count > UINT16_MAX};
+	struct pool p;
+	bool has = false;
+
+	if (pool_read_entries(&p, &r, count))
+		for (uint32_t i = 1; i < count && !has; i++) {
+			struct rewrite_field f;
+
+			has = pool_field(&p, i, &f) && is(ctx, &f);
+		}
+	pool_free(&p);
+	return has;
+}
+
 struct text rewrite_class_name(const void *file, size_t size)
 {
 	struct reader r = {.at = file, .end = (const uint8_t *)file + size, .bad = size > REWRITE_CLASS_MAX};
@@ -399,25 +474,29 @@ bool rewrite_class(struct rewrite *w, const void *file, size_t size)
 	struct reader r = {.at = file, .end = (const uint8_t *)file + size, .bad = size > REWRITE_CLASS_MAX};
 	struct class c = {.w = w};
 	uint32_t minor;
-	bool ok;
+	bool ok, changed = false;
 
 	w->out = (struct writer){0};
-	w->methods = w->lacking = w->refused = 0;
+	w->methods = w->lacking = w->writes = w->refused = 0;
 	if (read_u4(&r) != MAGIC)
 		return false;
 	minor = read_u2(&r);
 	c.version = read_u2(&r);
 	ok = (c.version > 45 || (c.version == 45 && minor >= 3)) && c.version <= VERSION_MAX &&
-	     pool_read(&c.pool, &r) && tail_write(&c, &r);
-	ok = ok && !c.tail.failed && !c.pool.added.failed;
-	if (ok && w->methods)
+	     pool_read(&c.pool, &r) && puts_find(&c);
+	if (ok && (w->choose || c.puts)) {
+		ok = tail_write(&c, &r) && !c.tail.failed && !c.pool.added.failed;
+		changed = ok && w->methods + w->writes;
+	}
+	if (changed)
 		class_write(&c, file);
 	ok = ok && !w->out.failed;
-	if (!ok || !w->methods) {
+	if (!ok || !changed) {
 		free(w->out.bytes);
 		w->out = (struct writer){0};
 	}
 	pool_free(&c.pool);
 	free(c.tail.bytes);
+	free(c.puts);
 	return ok;
 }

@@ -8,7 +8,10 @@
  *	try { body, with BraidMethods.exit(t, id, values) in front of every return }
  *	catch (Throwable e) { BraidMethods.thrown(e, t, id, values); throw e; }
  *
- * A value is a reference or a number as a long; nothing of the program's is called for it.
+ * A value is a reference or a number as a long; nothing of the program's is called for it. In front of an instruction
+ * that writes a chosen field it calls BraidFields (agent/java), with the value that is written, and the one before:
+ *
+ *	BraidFields.wrote(id); or wrote(now, id); or wrote(now, before, id)
  *
  * A constructor has no handler: in front of super() there is no object yet that one could cover, so its exceptions are
  * not seen. The body of a synchronized method begins when it has its lock.
@@ -24,6 +27,7 @@
 
 /* The class that rewritten methods call. Its package is one that each class loader and each module can see. */
 #define REWRITE_HELPER "java/lang/BraidMethods"
+#define REWRITE_FIELD_HELPER "java/lang/BraidFields"
 
 #define REWRITE_CLASS_MAX (16U << 20) /* bytes of a class file; longer ones are refused */
 
@@ -43,6 +47,9 @@ enum rewrite_kind {
 	REWRITE_OBJECT,
 };
 #define REWRITE_KIND_BITS 4U
+
+/* By the first character of a descriptor. */
+enum rewrite_kind rewrite_kind_of(char type);
 
 /* An argument, or a field of the method's object that its class declares. */
 struct rewrite_value {
@@ -70,15 +77,30 @@ struct rewrite_choice {
 	struct rewrite_value values[REWRITE_VALUES];
 };
 
+/* A field as the code that writes it names it: its class may be one that inherits it. */
+struct rewrite_field {
+	struct text class, name, type;
+};
+
+struct rewrite_write {
+	uint32_t id;	  /* that the call passes on */
+	bool now, before; /* values; `before` comes with `now`, and not of a field of an object in its constructor */
+};
+
 struct rewrite {
-	/* False: the method is not chosen. `choice` is empty before. */
+	/* False: the method is not chosen. `choice` is empty before. NULL: none is. */
 	bool (*choose)(void *ctx, const struct rewrite_method *m, struct rewrite_choice *choice);
+	/* Whether writes to a field may be chosen, and whether those in a method are. NULL: none are. */
+	bool (*may_choose_write)(void *ctx, const struct rewrite_field *f);
+	bool (*choose_write)(void *ctx, const struct rewrite_field *f, const struct rewrite_method *by,
+			     struct rewrite_write *write);
 	void *ctx;
 	bool annotations; /* choose() needs them */
 	/* results */
 	struct writer out; /* the new class file, to be freed; nothing, unless a method was rewritten */
-	uint32_t methods;  /* rewritten */
+	uint32_t methods;  /* rewritten for choose() */
 	uint32_t lacking;  /* of them, those without a value that was chosen */
+	uint32_t writes;   /* instructions in front of which is a call */
 	uint32_t refused;  /* chosen, and not rewritten: too long for its jumps or to be compiled, or malformed */
 };
 
@@ -88,6 +110,10 @@ struct rewrite {
  */
 bool rewrite_pool_has(const uint8_t *bytes, size_t size, uint32_t count, bool (*is)(void *ctx, struct text text),
 		      void *ctx);
+
+/* The same with the fields that the class uses. */
+bool rewrite_pool_uses(const uint8_t *bytes, size_t size, uint32_t count,
+		       bool (*is)(void *ctx, const struct rewrite_field *f), void *ctx);
 
 /* The name of the file's class, which is in the file; empty: it is malformed, or out of memory. */
 struct text rewrite_class_name(const void *file, size_t size);

@@ -173,6 +173,22 @@ int patterns_match(const struct braid_event_config *c, const struct subject *s)
 	return -1;
 }
 
+bool patterns_have_fields(const struct braid_event_config *c)
+{
+	return *c->fields[0].text;
+}
+
+int patterns_match_field(const struct braid_event_config *c, struct text class, struct text name)
+{
+	for (int i = 0; i < BRAID_FIELD_PATTERNS && *c->fields[i].text; i++) {
+		struct parts parts = split(c->fields[i].text);
+
+		if (glob(parts.class, class) && glob(parts.name, name))
+			return i;
+	}
+	return -1;
+}
+
 /* ---- values ---- */
 
 static size_t until(struct text t, char c)
@@ -215,4 +231,14 @@ void patterns_values(const struct braid_method_pattern *p, struct rewrite_choice
 
 	while (choice->count < REWRITE_VALUES && patterns_value(&rest, &one))
 		choice->values[choice->count++] = value_of(one);
+}
+
+void patterns_write_values(const struct braid_method_pattern *p, struct rewrite_write *write)
+{
+	struct text rest = {p->values, strnlen(p->values, sizeof(p->values))}, one;
+
+	while (patterns_value(&rest, &one)) {
+		write->before |= text_equal(one, TEXT("old"));
+		write->now |= text_equal(one, TEXT("new"));
+	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which methods are timed: the patterns of the event configuration, CLASS.METHOD, CLASS.METHOD(DESCRIPTOR), @ANNOTATION,
- * and regular expressions (regex.h).
+ * Which methods are timed, and which fields are watched: the patterns of the event configuration, CLASS.METHOD, CLASS.METHOD(DESCRIPTOR), @ANNOTATION,
+ * and regular expressions (regex.h); CLASS.FIELD.
  */
 #ifndef BRAID_AGENT_PATTERNS_H
 #define BRAID_AGENT_PATTERNS_H
@@ -33,6 +33,9 @@ struct subject {
  * patterns whose method begins with "<", and their own annotations.
  */
 int patterns_match(const struct braid_event_config *c, const struct subject *s);
+/* The first pattern that matches the field, negative: none does. */
+int patterns_match_field(const struct braid_event_config *c, struct text class, struct text name);
+bool patterns_have_fields(const struct braid_event_config *c);
 /* Distinguishes patterns of annotations; 0: it is another one. */
 uint64_t patterns_key(const struct braid_method_pattern *p);
 
@@ -40,5 +43,6 @@ uint64_t patterns_key(const struct braid_method_pattern *p);
 bool patterns_value(struct text *rest, struct text *one);
 /* Adds the values that a pattern asks for to a choice. */
 void patterns_values(const struct braid_method_pattern *p, struct rewrite_choice *choice);
+void patterns_write_values(const struct braid_method_pattern *p, struct rewrite_write *write);
 
 #endif

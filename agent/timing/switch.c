@@ -44,6 +44,26 @@ static bool may_be_annotated(struct braid_event_config *config, jclass class, st
 	return has;
 }
 
+static bool is_field(void *ctx, const struct rewrite_field *f)
+{
+	return patterns_match_field(ctx, f->class, f->name) >= 0;
+}
+
+/* Whether its constants have a field that is watched, for whatever it is used there. */
+static bool may_write(struct braid_event_config *config, jclass class, struct text name)
+{
+	unsigned char *bytes;
+	jint count, size;
+	bool has;
+
+	if (!patterns_have_fields(config) || !class_may_be_timed(name) ||
+	    (*agent.jvmti)->GetConstantPool(agent.jvmti, class, &count, &size, &bytes) != JVMTI_ERROR_NONE)
+		return false;
+	has = count > 0 && size > 0 && rewrite_pool_uses(bytes, (size_t)size, (uint32_t)count, is_field, config);
+	agent_release(bytes);
+	return has;
+}
+
 /* Whether it matches, or is rewritten. */
 static bool is_concerned(jclass class)
 {
@@ -61,8 +81,8 @@ static bool is_concerned(jclass class)
 	rewritten = timed_class(name) != CLASS_PLAIN;
 	if (rewritten)
 		timed_class_listed(name);
-	concerned = name.size &&
-		    (patterns_match_class(&config, name) || rewritten || may_be_annotated(&config, class, name));
+	concerned = name.size && (patterns_match_class(&config, name) || rewritten ||
+				  may_be_annotated(&config, class, name) || may_write(&config, class, name));
 	agent_release(signature);
 	return concerned && (*agent.jvmti)->IsModifiableClass(agent.jvmti, class, &may) == JVMTI_ERROR_NONE && may;
 }

@@ -9,11 +9,11 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum part { CLASS, NAME, DESCRIPTOR, VALUES, PARTS };
+enum part { CLASS, NAME, DESCRIPTOR, VALUES, WRITER /* of a field, else empty */, PARTS };
 
 struct timed {
 	uint64_t limit;
-	int pattern;	    /* negative: none */
+	int pattern;	    /* of its kind; negative: none */
 	uint64_t annotated; /* as in struct subject */
 	char *text;	    /* its parts, each with a zero at its end */
 	uint32_t sizes[PARTS];
@@ -38,7 +38,7 @@ static struct {
 	uint32_t count, room;
 	struct slots ids;
 	struct slots classes;
-	struct rate rates[BRAID_METHOD_PATTERNS];
+	struct rate rates[BRAID_METHOD_PATTERNS], field_rates[BRAID_FIELD_PATTERNS];
 } timed = {.mutex = PTHREAD_MUTEX_INITIALIZER,
 	   .ids = SLOTS_OF(struct id_entry, 1, 256),
 	   .classes = SLOTS_OF(struct class_entry, 1, 256)};
@@ -60,10 +60,41 @@ static struct text part(const struct timed *t, enum part number)
 	return (struct text){.at = at, .size = t->sizes[number]};
 }
 
+static bool is_field(const struct timed *t)
+{
+	return t->sizes[WRITER];
+}
+
+static const struct braid_method_pattern *pattern_of(const struct timed *t)
+{
+	return t->pattern < 0 ? NULL
+	       : is_field(t)  ? &timed.config.fields[t->pattern]
+			      : &timed.config.methods[t->pattern];
+}
+
 static void set_pattern(struct timed *t, int pattern)
 {
+	const struct braid_method_pattern *p;
+
 	t->pattern = pattern;
-	t->limit = pattern < 0 ? TIMED_NEVER : timed.config.methods[pattern].min_ns;
+	p = pattern_of(t);
+	if (is_field(t))
+		t->limit = !p ? 0 : p->rate ?: TIMED_NEVER;
+	else
+		t->limit = p ? p->min_ns : TIMED_NEVER;
+}
+
+static int match(const struct braid_event_config *c, const struct timed *t)
+{
+	struct subject s = {part(t, CLASS), {.name = part(t, NAME), .descriptor = part(t, DESCRIPTOR)}, t->annotated};
+
+	return is_field(t) ? patterns_match_field(c, s.class, s.method.name) : patterns_match(c, &s);
+}
+
+static bool differ(const struct braid_method_pattern *a, const struct braid_method_pattern *b)
+{
+	return strncmp(a->text, b->text, BRAID_METHOD_TEXT) != 0 ||
+	       strncmp(a->values, b->values, BRAID_METHOD_WORDS) != 0;
 }
 
 bool timed_configure(const struct braid_event_config *c)
@@ -72,16 +103,13 @@ bool timed_configure(const struct braid_event_config *c)
 
 	pthread_mutex_lock(&timed.mutex);
 	for (size_t i = 0; i < BRAID_METHOD_PATTERNS; i++)
-		other |= strncmp(timed.config.methods[i].text, c->methods[i].text, BRAID_METHOD_TEXT) != 0 ||
-			 strncmp(timed.config.methods[i].values, c->methods[i].values, BRAID_METHOD_WORDS) != 0;
+		other |= differ(&timed.config.methods[i], &c->methods[i]);
+	for (size_t i = 0; i < BRAID_FIELD_PATTERNS; i++)
+		other |= differ(&timed.config.fields[i], &c->fields[i]);
 	memcpy(timed.config.methods, c->methods, sizeof(c->methods));
-	for (uint32_t id = 0; id < timed.count; id++) {
-		struct timed *t = &timed.methods[id];
-		struct subject s = {
-			part(t, CLASS), {.name = part(t, NAME), .descriptor = part(t, DESCRIPTOR)}, t->annotated};
-
-		set_pattern(t, patterns_match(c, &s));
-	}
+	memcpy(timed.config.fields, c->fields, sizeof(c->fields));
+	for (uint32_t id = 0; id < timed.count; id++)
+		set_pattern(&timed.methods[id], match(c, &timed.methods[id]));
 	pthread_mutex_unlock(&timed.mutex);
 	return other;
 }
@@ -133,11 +161,10 @@ static int32_t id_new(uint64_t key, const struct text parts[PARTS])
 	return (int32_t)timed.count++;
 }
 
-int32_t timed_id(const struct braid_event_config *c, const struct subject *s, int pattern)
+/* `own` is the pattern's place in timed.config. */
+static int32_t id_of(const struct text parts[PARTS], const struct braid_method_pattern *p,
+		     const struct braid_method_pattern *own, int pattern)
 {
-	const struct braid_method_pattern *p = &c->methods[pattern];
-	const struct text parts[PARTS] = {
-		s->class, s->method.name, s->method.descriptor, {p->values, strnlen(p->values, sizeof(p->values))}};
 	uint64_t key = HASH_BEGIN;
 	const struct id_entry *e;
 	int32_t id;
@@ -150,11 +177,32 @@ int32_t timed_id(const struct braid_event_config *c, const struct subject *s, in
 	if (id >= 0) {
 		timed.methods[id].annotated = patterns_key(p) ?: timed.methods[id].annotated;
 		/* After a change of the configuration meanwhile, all classes are looked at again. */
-		set_pattern(&timed.methods[id],
-			    memcmp(&timed.config.methods[pattern], p, sizeof(*p)) == 0 ? pattern : -1);
+		set_pattern(&timed.methods[id], memcmp(own, p, sizeof(*p)) == 0 ? pattern : -1);
 	}
 	pthread_mutex_unlock(&timed.mutex);
 	return id;
+}
+
+static struct text values_of(const struct braid_method_pattern *p)
+{
+	return (struct text){p->values, strnlen(p->values, sizeof(p->values))};
+}
+
+int32_t timed_id(const struct braid_event_config *c, const struct subject *s, int pattern)
+{
+	const struct braid_method_pattern *p = &c->methods[pattern];
+	const struct text parts[PARTS] = {s->class, s->method.name, s->method.descriptor, values_of(p), TEXT("")};
+
+	return id_of(parts, p, &timed.config.methods[pattern], pattern);
+}
+
+int32_t timed_field_id(const struct braid_event_config *c, const struct rewrite_field *f, struct text writer,
+		       int pattern)
+{
+	const struct braid_method_pattern *p = &c->fields[pattern];
+	const struct text parts[PARTS] = {f->class, f->name, f->type, values_of(p), writer};
+
+	return id_of(parts, p, &timed.config.fields[pattern], pattern);
 }
 
 uint64_t timed_limit(uint32_t id)
@@ -169,15 +217,18 @@ uint64_t timed_limit(uint32_t id)
 
 bool timed_take(uint32_t id)
 {
-	int pattern;
-	uint32_t rate = 0;
+	const struct braid_method_pattern *p;
+	struct rate *rate = NULL;
+	uint32_t max = 0;
 
 	pthread_mutex_lock(&timed.mutex);
-	pattern = id < timed.count ? timed.methods[id].pattern : -1;
-	if (pattern >= 0)
-		rate = timed.config.methods[pattern].rate;
+	p = id < timed.count ? pattern_of(&timed.methods[id]) : NULL;
+	if (p) {
+		rate = (is_field(&timed.methods[id]) ? timed.field_rates : timed.rates) + timed.methods[id].pattern;
+		max = p->rate;
+	}
 	pthread_mutex_unlock(&timed.mutex);
-	return pattern >= 0 && rate_take(&timed.rates[pattern], rate);
+	return rate && rate_take(rate, max);
 }
 
 void timed_values(uint32_t id, char to[BRAID_METHOD_WORDS + 1])
@@ -185,6 +236,23 @@ void timed_values(uint32_t id, char to[BRAID_METHOD_WORDS + 1])
 	pthread_mutex_lock(&timed.mutex);
 	snprintf(to, BRAID_METHOD_WORDS + 1, "%s", id < timed.count ? part(&timed.methods[id], VALUES).at : "");
 	pthread_mutex_unlock(&timed.mutex);
+}
+
+void timed_writer(uint32_t id, char *to, size_t size)
+{
+	pthread_mutex_lock(&timed.mutex);
+	snprintf(to, size, "%s", id < timed.count ? part(&timed.methods[id], WRITER).at : "");
+	pthread_mutex_unlock(&timed.mutex);
+}
+
+char timed_type(uint32_t id)
+{
+	char type;
+
+	pthread_mutex_lock(&timed.mutex);
+	type = id < timed.count ? *part(&timed.methods[id], DESCRIPTOR).at : '\0';
+	pthread_mutex_unlock(&timed.mutex);
+	return type;
 }
 
 void timed_name(uint32_t id, char *to, size_t size)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The methods that have been timed in this JVM, with their ids, and the classes that are rewritten. Ids are numbers
- * for the life of the JVM: an old version of a method may still run long after its class was put back. Any thread may
- * call it.
+ * The methods that have been timed in this JVM, and the fields that have been watched, in each method that writes one, with
+ * their ids; and the classes that are rewritten. Ids are numbers for the life of the JVM: an old version of a method may still
+ * run long after its class was put back. Any thread may call it.
  */
 #ifndef BRAID_AGENT_TIMED_H
 #define BRAID_AGENT_TIMED_H
@@ -11,12 +11,12 @@
 
 #include <braid/event_config.h>
 
-#define TIMED_MAX 131072U		  /* methods; ids are below it */
+#define TIMED_MAX 131072U		  /* of both; ids are below it */
 #define TIMED_NEVER ((uint64_t)INT64_MAX) /* a limit that no call reaches */
 
 /*
- * Takes the patterns of a new configuration, from which all limits follow. True if another set of methods follows,
- * too.
+ * Takes the patterns of a new configuration, from which all limits follow. True if another set of methods or
+ * fields follows, too.
  */
 bool timed_configure(const struct braid_event_config *c);
 /* The patterns that are in effect. */
@@ -27,12 +27,18 @@ void timed_patterns(struct braid_event_config *to);
  * not; negative: there are too many.
  */
 int32_t timed_id(const struct braid_event_config *c, const struct subject *s, int pattern);
-/* The shortest call of the method that is reported. */
+/* The same of a field that a method writes: "package.Class.method". */
+int32_t timed_field_id(const struct braid_event_config *c, const struct rewrite_field *f, struct text writer,
+		       int pattern);
+/* The shortest call of the method that is reported; of a field: how many writes may be reported a second. */
 uint64_t timed_limit(uint32_t id);
-/* Whether one more of its calls may be reported now; the rate is that of its pattern. */
+/* Whether one more of its calls, or writes, may be reported now; the rate is that of its pattern. */
 bool timed_take(uint32_t id);
-/* "package.Class.method", cut to `size`. */
+/* "package.Class.method", or field, and the method that writes it, cut to `size`. */
 void timed_name(uint32_t id, char *to, size_t size);
+void timed_writer(uint32_t id, char *to, size_t size);
+/* The first character of its descriptor. */
+char timed_type(uint32_t id);
 /* The values that it passes on, as its pattern has them. */
 void timed_values(uint32_t id, char to[BRAID_METHOD_WORDS + 1]);
 

@@ -1,53 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The event kind method: how long calls of chosen methods take. Their classes are rewritten when they are loaded;
- * those that are loaded already, when the helper thread has the JVM load them again. The same puts them back at the
- * end.
+ * What the event types method and field share: classes are rewritten when they are loaded; those that are loaded already,
+ * when the helper thread has the JVM load them again. The same puts them back at the end.
  */
 #include "timing.h"
 
 #include "core/config.h"
 #include "core/helper.h"
 #include "events/handlers.h"
-#include "events/named_event.h"
-#include "java_side.h"
 #include "patterns.h"
 #include "rewrite/rewrite.h"
+#include "side.h"
 #include "switch.h"
 #include "timed.h"
-#include "values.h"
 
 #include <string.h>
 
-#define METHOD BRAID_EVENT_TYPE(METHOD)
+#define TYPES BRAID_EVENT_TYPES_REWRITTEN
 #define NAME_BYTES 1024
+#define WRITER_BYTES 1024
 #define CLAIM_WAIT_NS 5000000000ULL
 #define HANDED_NS 200000000ULL	 /* nearly all classes are loaded so soon after they were rewritten */
 #define LOADING_NS 5000000000ULL /* for which the end waits for the others: a loader may look for a superclass */
 #define LOOK_MS 250
 
-static _Atomic bool rewriting;		/* BraidMethods is there, and counts for this agent */
+#define SIDES 2
+static struct side *const sides[SIDES] = {&methods_side, &fields_side};
+
 static _Atomic bool pending;		/* loaded classes may have to change */
 static _Atomic uint32_t at_work;	/* handlers that may rewrite a class */
 static _Atomic uint64_t handed_over_ns; /* when the last one was */
 static bool changing;			/* they do; for the helper thread, as the next ones */
 static uint64_t began_ns;
-static uint64_t enabled_ns; /* methods are to be timed and are not yet; set before the helper thread starts, or on it */
 
 struct figures {
-	uint32_t classes, methods, lacking, refused;
+	uint32_t classes, methods, lacking, writers, writes, refused; /* writers: classes that write */
 };
 
 static struct {
-	_Atomic uint32_t classes, methods, lacking, refused, too_many;
+	_Atomic uint32_t classes, methods, lacking, writers, writes, refused, too_many;
 } counts;
 static struct figures trial; /* what the helper thread has rewritten, before the JVM has taken it */
+
+static bool any_on(void)
+{
+	return atomic_load(&methods_side.on) || atomic_load(&fields_side.on);
+}
 
 static void figures_count(const struct figures *f)
 {
 	atomic_fetch_add(&counts.classes, f->classes);
 	atomic_fetch_add(&counts.methods, f->methods);
 	atomic_fetch_add(&counts.lacking, f->lacking);
+	atomic_fetch_add(&counts.writers, f->writers);
+	atomic_fetch_add(&counts.writes, f->writes);
 	atomic_fetch_add(&counts.refused, f->refused);
 }
 
@@ -56,6 +62,8 @@ static void figures_try(const struct figures *f)
 	trial.classes += f->classes;
 	trial.methods += f->methods;
 	trial.lacking += f->lacking;
+	trial.writers += f->writers;
+	trial.writes += f->writes;
 	trial.refused += f->refused;
 }
 
@@ -74,22 +82,60 @@ struct choice {
 	struct text class;
 };
 
+/* "package.Class.method", cut. */
+static struct text writer_text(struct text class, struct text method, char to[WRITER_BYTES])
+{
+	size_t used = 0;
+
+	for (; used < class.size && used < WRITER_BYTES - 1; used++)
+		to[used] = class.at[used] == '/' ? '.' : class.at[used];
+	for (size_t i = 0; i <= method.size && used < WRITER_BYTES - 1; i++)
+		to[used++] = i ? method.at[i - 1] : '.';
+	return (struct text){to, used};
+}
+
+static bool id_set(int32_t id, uint32_t *to)
+{
+	if (id < 0)
+		atomic_fetch_add(&counts.too_many, 1);
+	else
+		*to = (uint32_t)id;
+	return id >= 0;
+}
+
 static bool choose(void *ctx, const struct rewrite_method *m, struct rewrite_choice *to)
 {
 	const struct choice *c = ctx;
 	struct subject s = {c->class, *m, 0};
 	int pattern = patterns_match(&c->config, &s);
-	int32_t id;
+
+	if (pattern < 0 || !id_set(timed_id(&c->config, &s, pattern), &to->id))
+		return false;
+	patterns_values(&c->config.methods[pattern], to);
+	return true;
+}
+
+static bool may_choose_write(void *ctx, const struct rewrite_field *f)
+{
+	const struct choice *c = ctx;
+
+	return patterns_match_field(&c->config, f->class, f->name) >= 0;
+}
+
+static bool choose_write(void *ctx, const struct rewrite_field *f, const struct rewrite_method *by,
+			 struct rewrite_write *to)
+{
+	const struct choice *c = ctx;
+	int pattern = patterns_match_field(&c->config, f->class, f->name);
+	char writer[WRITER_BYTES];
+	struct text text;
 
 	if (pattern < 0)
 		return false;
-	id = timed_id(&c->config, &s, pattern);
-	if (id < 0) {
-		atomic_fetch_add(&counts.too_many, 1);
+	text = writer_text(c->class, by->name, writer);
+	if (!id_set(timed_field_id(&c->config, f, text, pattern), &to->id))
 		return false;
-	}
-	to->id = (uint32_t)id;
-	patterns_values(&c->config.methods[pattern], to);
+	patterns_write_values(&c->config.fields[pattern], to);
 	return true;
 }
 
@@ -112,20 +158,31 @@ static void class_change(jvmtiEnv *env, struct text name, jint size, const unsig
 			 unsigned char **new_bytes)
 {
 	struct choice c = {.class = name};
-	struct rewrite w = {.choose = choose, .ctx = &c};
+	struct rewrite w = {.ctx = &c};
 	struct figures f = {0};
 
+	if (!class_may_be_timed(name) || timed_class(name) == CLASS_REFUSED)
+		return;
 	timed_patterns(&c.config);
-	w.annotations = patterns_have_annotations(&c.config) && class_may_be_timed(c.class);
-	if ((!w.annotations && !patterns_match_class(&c.config, c.class)) || timed_class(c.class) == CLASS_REFUSED)
+	if (atomic_load(&methods_side.on)) {
+		w.annotations = patterns_have_annotations(&c.config);
+		w.choose = w.annotations || patterns_match_class(&c.config, name) ? choose : NULL;
+	}
+	if (atomic_load(&fields_side.on) && patterns_have_fields(&c.config)) {
+		w.may_choose_write = may_choose_write;
+		w.choose_write = choose_write;
+	}
+	if (!w.choose && !w.choose_write)
 		return;
 	if (!rewrite_class(&w, bytes, (size_t)size))
 		w.refused = 1;
 	f.refused = w.refused;
 	if (w.out.used && hand_over(env, &c, &w, new_size, new_bytes)) {
-		f.classes = 1;
+		f.classes = w.methods > 0;
 		f.methods = w.methods;
 		f.lacking = w.lacking;
+		f.writers = w.writes > 0;
+		f.writes = w.writes;
 	}
 	free(w.out.bytes);
 	if (helper_is_self())
@@ -158,15 +215,15 @@ static void JNICALL timing_on_class_file(jvmtiEnv *env, JNIEnv *jni, jclass rede
 	if (size <= 0 || !agent_enter_event(env))
 		return;
 	atomic_fetch_add(&at_work, 1);
-	if (atomic_load(&rewriting) && (class = name_in(name, bytes, size)).size)
+	if (any_on() && (class = name_in(name, bytes, size)).size)
 		class_change(env, class, size, bytes, new_size, new_bytes);
 	atomic_fetch_sub(&at_work, 1);
 	agent_leave();
 }
 
-/* ---- what BraidMethods calls ---- */
+/* ---- what both sides use ---- */
 
-static uint32_t name_of(uint32_t id)
+uint32_t side_name(uint32_t id)
 {
 	char name[NAME_BYTES];
 
@@ -174,26 +231,7 @@ static uint32_t name_of(uint32_t id)
 	return types_text(name);
 }
 
-static void timing_ended(JNIEnv *jni, const struct java_side_call *call)
-{
-	struct braid_jvm_event d = {.kind = BRAID_JVM_METHOD,
-				    .start_ns = call->from_ns,
-				    .end_ns = call->to_ns,
-				    .flags = call->by ? BRAID_METHOD_THROWN : 0};
-
-	if (!config_enables(METHOD) || helper_is_self() || !agent_enter())
-		return;
-	if (timed_take(call->id)) {
-		d.name = name_of(call->id);
-		d.number = values_publish(jni, call);
-		jvm_event_emit(&d);
-	} else {
-		jvm_event_count(BRAID_JVM_METHOD, call->to_ns - call->from_ns);
-	}
-	agent_leave();
-}
-
-static void timing_unmeasured(void)
+void side_unmeasured(void)
 {
 	if (!agent_enter())
 		return;
@@ -201,91 +239,125 @@ static void timing_unmeasured(void)
 	agent_leave();
 }
 
-static const struct java_side_natives natives = {
-	.limit = timed_limit, .ended = timing_ended, .unmeasured = timing_unmeasured};
-
-/* ---- the kind ---- */
-
-static void calls_publish(const struct java_side_calls *calls)
+/* All that was counted, twice at most: the first reading may begin in the middle. */
+static void side_publish(JNIEnv *jni, struct side *s)
 {
-	uint64_t now = clock_ns();
-	struct braid_jvm_event d = {.kind = BRAID_JVM_METHOD_CALLS,
-				    .start_ns = now - calls->longest_ns,
-				    .end_ns = now,
-				    .name = name_of(calls->id)};
+	while (java_side_take(jni, s->java, s->publish))
+		;
+	while (java_side_take(jni, s->java, s->publish))
+		;
+}
 
-	for (uint32_t i = 0; i < calls->buckets && i < JAVA_SIDE_BUCKETS; i++) {
-		d.number = calls->at[i].exponent;
-		d.value = calls->at[i].calls;
-		d.weight = calls->at[i].ns;
-		jvm_event_publish(&d, 0);
+static void side_claim(JNIEnv *jni, struct side *s)
+{
+	enum claim claimed = java_side_claim(jni, s->java, s->natives, TIMED_MAX);
+
+	if (claimed == CLAIM_LATER && clock_ns() < s->enabled_ns + CLAIM_WAIT_NS)
+		return;
+	s->enabled_ns = 0;
+	if (claimed == CLAIM_OURS) {
+		atomic_store(&pending, true);
+		atomic_store(&s->on, true);
+	} else if (claimed == CLAIM_OTHER) {
+		publish_notice(BRAID_NOTICE_WARNING, "%s in this JVM: another recorder does it", s->what);
+	} else {
+		publish_notice(BRAID_NOTICE_WARNING, "%s in this JVM: it refuses the class %s, or its heap has no room",
+			       s->what, s->java->name);
 	}
 }
 
-/* Some methods once a second. */
-static void timing_tick(JNIEnv *jni)
+static void side_begin(JNIEnv *jni, struct side *s)
 {
-	if (atomic_load(&rewriting))
-		(void)java_side_take(jni, calls_publish);
+	if (atomic_load(&s->on)) {
+		java_side_reset(jni, s->java);
+	} else {
+		s->enabled_ns = clock_ns();
+		side_claim(jni, s);
+	}
 }
 
-/* All of them, twice at most: the first reading may begin in the middle. */
+static void side_end(JNIEnv *jni, struct side *s)
+{
+	s->enabled_ns = 0;
+	if (!atomic_load(&s->on))
+		return;
+	if (atomic_load(&agent.active))
+		side_publish(jni, s);
+	atomic_store(&s->on, false);
+	java_side_release(jni, s->java);
+}
+
+/* ---- the kind ---- */
+
+/* Some ids once a second. */
+static void timing_tick(JNIEnv *jni)
+{
+	for (size_t i = 0; i < SIDES; i++)
+		if (atomic_load(&sides[i]->on))
+			(void)java_side_take(jni, sides[i]->java, sides[i]->publish);
+}
+
 static void timing_publish(JNIEnv *jni)
 {
-	if (!atomic_load(&rewriting))
-		return;
-	while (java_side_take(jni, calls_publish))
-		;
-	while (java_side_take(jni, calls_publish))
-		;
+	for (size_t i = 0; i < SIDES; i++)
+		if (atomic_load(&sides[i]->on))
+			side_publish(jni, sides[i]);
 }
 
 static void timing_start(const struct braid_event_config *c)
 {
-	if (timed_configure(c))
+	struct braid_event_config enabled = *c;
+
+	if (!(c->enabled & BRAID_EVENT_TYPE(METHOD)))
+		memset(enabled.methods, 0, sizeof(enabled.methods));
+	if (!(c->enabled & BRAID_EVENT_TYPE(FIELD)))
+		memset(enabled.fields, 0, sizeof(enabled.fields));
+	if (timed_configure(&enabled))
 		atomic_store(&pending, true);
 }
 
-static void claim(JNIEnv *jni)
-{
-	enum claim claimed = java_side_claim(jni, &natives, TIMED_MAX);
-
-	if (claimed == CLAIM_LATER && clock_ns() < enabled_ns + CLAIM_WAIT_NS)
-		return;
-	enabled_ns = 0;
-	if (claimed == CLAIM_OURS) {
-		atomic_store(&pending, true);
-		atomic_store(&rewriting, true);
-		return;
-	}
-	publish_notice(BRAID_NOTICE_WARNING, "methods are not timed in this JVM: %s",
-		       claimed == CLAIM_OTHER ? "another recorder does it"
-					      : "it refuses the class " REWRITE_HELPER ", or its heap has no room");
-}
-
+/* Ends the side that is not enabled any more, too. */
 static void timing_on_enabled(JNIEnv *jni)
 {
 	if (!caps_has(CAP_RETRANSFORM))
 		return;
-	if (atomic_load(&rewriting)) {
-		java_side_reset(jni);
-	} else {
-		enabled_ns = clock_ns();
-		claim(jni);
-	}
+	for (size_t i = 0; i < SIDES; i++)
+		if (config_enables(sides[i]->type))
+			side_begin(jni, sides[i]);
+		else
+			side_end(jni, sides[i]);
 	helper_kick();
+}
+
+static void fields_notice(unsigned long long ms)
+{
+	uint32_t writers = atomic_exchange(&counts.writers, 0), writes = atomic_exchange(&counts.writes, 0);
+
+	if (writers)
+		publish_notice(
+			BRAID_NOTICE_INFO,
+			"%u places in %u loaded classes write a field that is watched; it took %llu ms to rewrite "
+			"them",
+			writes, writers, ms);
+	else if (config_enables(BRAID_EVENT_TYPE(FIELD)))
+		publish_notice(
+			BRAID_NOTICE_INFO,
+			"no class that is loaded writes a field that is to be watched; those that are loaded later "
+			"are looked at then");
 }
 
 static void changed_notice(uint32_t refused)
 {
 	uint32_t classes = atomic_exchange(&counts.classes, 0), methods = atomic_exchange(&counts.methods, 0),
 		 lacking = atomic_exchange(&counts.lacking, 0);
+	unsigned long long ms = (clock_ns() - began_ns) / 1000000;
 
+	fields_notice(ms);
 	if (classes)
 		publish_notice(BRAID_NOTICE_INFO,
 			       "%u methods of %u loaded classes are timed; it took %llu ms to rewrite them", methods,
-			       classes, (unsigned long long)((clock_ns() - began_ns) / 1000000));
-	else
+			       classes, ms);
+	else if (config_enables(BRAID_EVENT_TYPE(METHOD)))
 		publish_notice(BRAID_NOTICE_INFO,
 			       "no class that is loaded has a method that is to be timed; those that are "
 			       "loaded later are looked at then");
@@ -296,33 +368,41 @@ static void changed_notice(uint32_t refused)
 			       lacking);
 	refused += atomic_exchange(&counts.refused, 0);
 	if (refused)
-		publish_notice(BRAID_NOTICE_WARNING,
-			       "%u methods or classes match and cannot be rewritten, so they are not timed", refused);
+		publish_notice(
+			BRAID_NOTICE_WARNING, "%u methods or classes match and cannot be rewritten, so %s", refused,
+			config_enables(BRAID_EVENT_TYPE(METHOD)) ? "they are not timed" : "their writes are not seen");
 	if (atomic_exchange(&counts.too_many, 0))
-		publish_notice(BRAID_NOTICE_WARNING,
-			       "more methods match than the %u that can be timed; use patterns that match fewer",
-			       TIMED_MAX);
+		publish_notice(
+			BRAID_NOTICE_WARNING,
+			"more match than the %u methods, and fields by method, that there can be; use patterns that "
+			"match fewer",
+			TIMED_MAX);
 }
 
 static bool timing_work(JNIEnv *jni)
 {
 	uint32_t refused;
 
-	if (enabled_ns)
-		claim(jni);
-	if (!atomic_load(&rewriting))
-		return enabled_ns;
+	bool waits = false;
+
+	for (size_t i = 0; i < SIDES; i++) {
+		if (sides[i]->enabled_ns)
+			side_claim(jni, sides[i]);
+		waits |= sides[i]->enabled_ns != 0;
+	}
+	if (!any_on())
+		return waits;
 	if (atomic_exchange(&pending, false)) {
 		began_ns = clock_ns();
 		switch_begin(jni);
 		changing = true;
 	}
 	if (!changing || switch_step(jni, &refused, on_tried))
-		return changing;
+		return changing || waits;
 	changing = false;
 	switch_end(jni);
 	changed_notice(refused);
-	return false;
+	return waits;
 }
 
 /*
@@ -368,13 +448,12 @@ static void put_back(JNIEnv *jni)
 /* The event is disabled: no class is rewritten any more, and each that is loaded again is as it was. */
 static void timing_stop(JNIEnv *jni)
 {
-	enabled_ns = 0;
-	if (!atomic_load(&rewriting))
+	bool was_on = any_on();
+
+	for (size_t i = 0; i < SIDES; i++)
+		side_end(jni, sides[i]);
+	if (!was_on)
 		return;
-	if (atomic_load(&agent.active))
-		timing_publish(jni);
-	atomic_store(&rewriting, false);
-	java_side_release(jni);
 	(void)timed_configure(&(struct braid_event_config){0});
 	put_back(jni);
 	changing = false;
@@ -382,9 +461,9 @@ static void timing_stop(JNIEnv *jni)
 }
 
 const struct kind timing_kind = {
-	.events = {{JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, KIND_HANDLER(timing_on_class_file), CAP_RETRANSFORM, METHOD}},
-	.caps = {{CAP_RETRANSFORM, false, METHOD, "how long methods take", 0}},
-	.types = METHOD,
+	.events = {{JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, KIND_HANDLER(timing_on_class_file), CAP_RETRANSFORM, TYPES}},
+	.caps = {{CAP_RETRANSFORM, false, TYPES, "how long methods take, and writes to fields", 0}},
+	.types = BRAID_EVENT_TYPE(METHOD) | BRAID_EVENT_TYPE(FIELD),
 	.start = timing_start,
 	.on_enabled = timing_on_enabled,
 	.work = timing_work,

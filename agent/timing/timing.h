@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The event kind method. */
+/* The event kinds method and field. */
 #ifndef BRAID_AGENT_TIMING_H
 #define BRAID_AGENT_TIMING_H
 

@@ -240,7 +240,7 @@ static bool is_length(struct text one)
 }
 
 /* Those that the method does not have are left out. */
-static void add_values(JNIEnv *jni, struct out *o, const struct java_side_call *call)
+static void add_values(JNIEnv *jni, struct out *o, const struct java_call *call)
 {
 	char values[BRAID_METHOD_WORDS + 1];
 	uint32_t objects = 0, numbers = 0;
@@ -272,25 +272,64 @@ static char *class_signature(JNIEnv *jni, jobject object)
 	return signature;
 }
 
-uint64_t values_publish(JNIEnv *jni, const struct java_side_call *call)
+/* The record of a call or a write; 0: no room. */
+static uint64_t publish(const char *exception, const struct out *o)
 {
 	struct braid_rec_call r = {.number = 0};
+
+	record_init(&r.hdr, BRAID_REC_CALL, 0);
+	r.number = atomic_fetch_add(&last_number, 1) + 1;
+	r.exception_len = string_cut(exception, &r.hdr.flags);
+	r.values_len = (uint16_t)o->used;
+	return publish_event((struct iovec[]){PART(&r, sizeof(r)), PART(exception, r.exception_len),
+					      PART(o->text, r.values_len)},
+			     3)
+		       ? r.number
+		       : 0;
+}
+
+uint64_t values_publish(JNIEnv *jni, const struct java_call *call)
+{
 	struct out o = {.used = 0};
 	char *exception = NULL;
-	bool published;
+	uint64_t number = 0;
 
 	if (call->kinds)
 		add_values(jni, &o, call);
 	if (call->by)
 		exception = class_signature(jni, call->by);
-	if (!o.used && !exception)
-		return 0;
-	record_init(&r.hdr, BRAID_REC_CALL, 0);
-	r.number = atomic_fetch_add(&last_number, 1) + 1;
-	r.exception_len = string_cut(exception, &r.hdr.flags);
-	r.values_len = (uint16_t)o.used;
-	published = publish_event(
-		(struct iovec[]){PART(&r, sizeof(r)), PART(exception, r.exception_len), PART(o.text, r.values_len)}, 3);
+	if (o.used || exception)
+		number = publish(exception, &o);
 	agent_release(exception);
-	return published ? r.number : 0;
+	return number;
+}
+
+/* ---- the write ---- */
+
+static void add_field(JNIEnv *jni, struct out *o, const char *what, enum rewrite_kind kind, jobject object,
+		      jlong number)
+{
+	add(o, "%s%s=", o->used ? ", " : "", what);
+	if (kind == REWRITE_OBJECT)
+		add_object(jni, o, object, false);
+	else
+		add_number(o, kind, number);
+}
+
+uint64_t values_publish_write(JNIEnv *jni, const struct java_write *write)
+{
+	enum rewrite_kind kind = rewrite_kind_of(timed_type(write->id));
+	struct braid_method_pattern p = {0};
+	struct rewrite_write asked = {0};
+	char values[BRAID_METHOD_WORDS + 1];
+	struct out o = {.used = 0};
+
+	timed_values(write->id, values);
+	memcpy(p.values, values, sizeof(p.values));
+	patterns_write_values(&p, &asked);
+	if (write->values > 1 && asked.before)
+		add_field(jni, &o, "old", kind, write->before, write->before_number);
+	if (write->values && asked.now)
+		add_field(jni, &o, "new", kind, write->now, write->now_number);
+	return o.used ? publish(NULL, &o) : 0;
 }

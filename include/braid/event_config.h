@@ -31,10 +31,13 @@ enum braid_event_type {
 	BRAID_EVENT_TYPE_JNI,	 /* global and weak JNI references that are there; agent, by hooking JNI functions */
 	BRAID_EVENT_TYPE_JNI_CRITICAL, /* critical sections of JNI, which hold up collections; agent, as above */
 	BRAID_EVENT_TYPE_DUMP,	       /* thread dumps; collector */
+	BRAID_EVENT_TYPE_FIELD,	       /* writes to chosen fields; agent, by rewriting the classes that write them */
 	BRAID_EVENT_TYPES,
 };
 
 #define BRAID_EVENT_TYPE(name) (1U << BRAID_EVENT_TYPE_##name)
+/* The types for which classes are rewritten. */
+#define BRAID_EVENT_TYPES_REWRITTEN (BRAID_EVENT_TYPE(METHOD) | BRAID_EVENT_TYPE(FIELD))
 /* The types whose functions are in front of the JVM's JNI functions. */
 #define BRAID_EVENT_TYPES_JNI (BRAID_EVENT_TYPE(JNI) | BRAID_EVENT_TYPE(JNI_CRITICAL))
 
@@ -42,7 +45,7 @@ enum braid_event_type {
  * calls of the process's libraries, and what has events for every thread that exists. */
 #define BRAID_EVENT_TYPES_ALL                                                                                          \
 	(((1U << BRAID_EVENT_TYPES) - 1) &                                                                             \
-	 ~(BRAID_EVENT_TYPE(HEAP) | BRAID_EVENT_TYPE(METHOD) | BRAID_EVENT_TYPE(MALLOC) | BRAID_EVENT_TYPES_JNI |      \
+	 ~(BRAID_EVENT_TYPE(HEAP) | BRAID_EVENT_TYPES_REWRITTEN | BRAID_EVENT_TYPE(MALLOC) | BRAID_EVENT_TYPES_JNI |   \
 	   BRAID_EVENT_TYPE(DUMP)))
 
 /* The types that can be enabled for single threads: platform threads, as JVM TI has them. */
@@ -71,6 +74,12 @@ struct braid_method_pattern {
 	char values[BRAID_METHOD_WORDS]; /* what is reported of each emitted call: "arg1,arg2.length(),this.name" */
 	char text[BRAID_METHOD_TEXT];
 };
+
+/*
+ * Fields whose writes are reported: CLASS.FIELD, with `*` and `?`, and dots in names of classes. min_ns is not used; `values`:
+ * "new", "old", or both.
+ */
+#define BRAID_FIELD_PATTERNS 4
 
 /* Whether the process is copied, for the collector to read its heap, and what is asked of the JVM then. */
 enum braid_heap_copy {
@@ -102,7 +111,8 @@ struct braid_event_config {
 	__u64 dump_interval_ns; /* between two thread dumps; 0: the recording is one dump, and ends with it */
 	struct braid_thread_config threads[BRAID_CONFIG_THREADS];
 	struct braid_method_pattern methods[BRAID_METHOD_PATTERNS]; /* the first ones are used; empty: none */
+	struct braid_method_pattern fields[BRAID_FIELD_PATTERNS];   /* as above */
 };
-_Static_assert(sizeof(struct braid_event_config) == 3312, "event config");
+_Static_assert(sizeof(struct braid_event_config) == 4848, "event config");
 
 #endif

@@ -136,10 +136,16 @@ enum braid_jvm_event_kind {
 				     time for which the JVM stood still; number: the copy's pid, in the JVM's pid
 				     namespace; value: address of its struct braid_heap_roots; flags:
 				     BRAID_HEAP_FAILED, BRAID_HEAP_VM */
-	BRAID_JVM_DIED = 49, /* a collection has freed an ALLOC's object: the interval ends when the agent noticed,
+	BRAID_JVM_DIED = 49,  /* a collection has freed an ALLOC's object: the interval ends when the agent noticed,
 				     mostly less than a second after the collection; number: the object's; flags:
 				     collections that it had survived, at least */
-	BRAID_JVM_EVENTS,    /* one more than the largest */
+	BRAID_JVM_FIELD = 50, /* a write to a field that is watched, with its stack; name: field; detail: the method
+				 that writes it; text: values that were asked for; from an agent, weight: id of a
+				 BRAID_REC_TYPE that has detail as its text, and number: of the record CALL that has
+				 text, 0: none */
+	BRAID_JVM_FIELD_WRITES = 51, /* writes to a field that is watched, in one method, since the last report of them,
+					FIELD or not; name, detail: as above; value: writes */
+	BRAID_JVM_EVENTS,	     /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for new kinds */
 _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");

@@ -339,7 +339,7 @@ struct braid_rec_setting {
 };
 _Static_assert(sizeof(struct braid_rec_setting) == 32, "setting");
 
-/* A call of a timed method, before the JVM_EVENT of kind METHOD that has its number. */
+/* A call of a timed method, or a write to a field, before the JVM_EVENT of kind METHOD or FIELD that has its number. */
 struct braid_rec_call {
 	struct braid_rec hdr;
 	__u64 number;
@@ -416,7 +416,7 @@ struct braid_grant {
 	struct braid_msg msg;
 	struct braid_event_config config;
 };
-_Static_assert(sizeof(struct braid_grant) == 3336, "grant");
+_Static_assert(sizeof(struct braid_grant) == 4872, "grant");
 
 enum braid_command {
 	BRAID_COMMAND_RESET = 1, /* forget the watched objects */

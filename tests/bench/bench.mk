@@ -61,11 +61,12 @@ $(BUILD)/bench/libstackcost.so: tests/bench/stackcost.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(STACKCOST_CFLAGS) -fPIC -shared -o $@ $<
 
-$(BUILD)/bench/libjnicost.so: tests/bench/jnicost.c
+$(BUILD)/bench/libfieldwatch.so: STACKCOST_CFLAGS += -Iagent
+$(BUILD)/bench/libjnicost.so $(BUILD)/bench/libfieldwatch.so: $(BUILD)/bench/lib%.so: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(STACKCOST_CFLAGS) -fPIC -shared -o $@ $<
 
-bench-programs: $(BUILD)/bench/longtrace $(BUILD)/bench/ring $(BUILD)/bench/program_time $(BUILD)/bench/cfi $(BUILD)/bench/lanes $(BUILD)/bench/frames $(BUILD)/bench/java/.made $(BENCH_BPF:%=$(BUILD)/bench/%) $(BUILD)/bench/gaps $(BUILD)/bench/switches $(BUILD)/bench/stackcost $(BUILD)/bench/libstackcost.so $(BUILD)/bench/libjnicost.so
+bench-programs: $(BUILD)/bench/longtrace $(BUILD)/bench/ring $(BUILD)/bench/program_time $(BUILD)/bench/cfi $(BUILD)/bench/lanes $(BUILD)/bench/frames $(BUILD)/bench/java/.made $(BENCH_BPF:%=$(BUILD)/bench/%) $(BUILD)/bench/gaps $(BUILD)/bench/switches $(BUILD)/bench/stackcost $(BUILD)/bench/libstackcost.so $(BUILD)/bench/libjnicost.so $(BUILD)/bench/libfieldwatch.so
 
 # Parts of `make bench`: the time that a recording takes to begin and to end; the cost of each kind of event; stacks
 # compared with other tools.

@@ -23,7 +23,7 @@ $(BUILD)/fuzz_rewrite/%.o: agent/rewrite/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(CPPFLAGS) -Iagent $(CFLAGS) -MMD -MP -c $< -o $@
 
-$(BUILD)/fuzz_classfile: $(BUILD)/tests/fuzz/fuzz_classfile.o $(REWRITER_OBJ) | $(BUILD)/agent/java/$(METHODS_CLASS).class
+$(BUILD)/fuzz_classfile: $(BUILD)/tests/fuzz/fuzz_classfile.o $(REWRITER_OBJ) | $(HELPER_CLASSES)
 	$(call say,LD,$@)$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^
 
 $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(LIB_OBJ) $(BLOBS)

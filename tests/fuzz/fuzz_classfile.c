@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Fuzzes the rewriting of class files: the input is one, and all of its methods are chosen, most with values. What
- * comes out must be rewritten again in the same way. `make fuzz` builds and runs it.
+ * Fuzzes the rewriting of class files: the input is one, and all of its methods are chosen, most with values, and all
+ * writes to fields. What comes out must be rewritten again in the same way. `make fuzz` builds and runs it.
  */
 #include <stdint.h>
 
@@ -24,10 +24,33 @@ static bool choose(void *ctx, const struct rewrite_method *m, struct rewrite_cho
 	return true;
 }
 
+static bool may_choose_write(void *ctx, const struct rewrite_field *f)
+{
+	(void)ctx;
+	(void)f;
+	return true;
+}
+
+static bool choose_write(void *ctx, const struct rewrite_field *f, const struct rewrite_method *by,
+			 struct rewrite_write *to)
+{
+	uint32_t *count = ctx;
+
+	(void)f;
+	(void)by;
+	*to = (struct rewrite_write){.id = ++*count, .now = *count & 1, .before = *count & 2};
+	return true;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint32_t count = 0;
-	struct rewrite once = {.choose = choose, .ctx = &count, .annotations = true}, twice = once;
+	struct rewrite once = {.choose = choose,
+			       .may_choose_write = may_choose_write,
+			       .choose_write = choose_write,
+			       .ctx = &count,
+			       .annotations = true},
+		       twice = once;
 	struct text name = rewrite_class_name(data, size);
 
 	if (!rewrite_class(&once, data, size) || !once.out.used)

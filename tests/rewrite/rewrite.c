@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * An agent that rewrites every class with agent/rewrite, for the class RewriteAll: as classes are loaded, or by
- * retransformation. It counts, and compares what methods are. -agentpath:FILE=PATH OF BraidMethods.class
+ * retransformation. It counts, and compares what methods are. -agentpath:FILE=FOLDER of BraidMethods.class and
+ * BraidFields.class
  */
 #include "core/jvm.h"
 #include "rewrite/method.h"
 #include "timing/patterns.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +21,7 @@
 
 static jvmtiEnv *ti;
 static _Atomic bool rewriting;
-static _Atomic uint64_t classes, methods, refused, malformed;
+static _Atomic uint64_t classes, methods, writes, refused, malformed;
 
 /*
  * JFR puts its own code into event classes when they are loaded again, whoever asks, and fails at the examples of its
@@ -46,18 +48,41 @@ static bool choose(void *ctx, const struct rewrite_method *m, struct rewrite_cho
 	return true;
 }
 
+static bool may_choose_write(void *ctx, const struct rewrite_field *f)
+{
+	(void)ctx;
+	return f->name.size % 8; /* most of them */
+}
+
+static bool choose_write(void *ctx, const struct rewrite_field *f, const struct rewrite_method *by,
+			 struct rewrite_write *to)
+{
+	(void)f;
+	(void)by;
+	to->id = ++*(uint32_t *)ctx % 70000;
+	to->now = to->id % 3;
+	to->before = to->id % 3 == 2;
+	return to->id % 16;
+}
+
 static void JNICALL on_class_file(jvmtiEnv *env, JNIEnv *jni, jclass redefined, jobject loader, const char *name,
 				  jobject domain, jint size, const unsigned char *bytes, jint *new_size,
 				  unsigned char **new_bytes)
 {
 	static _Atomic int32_t id;
 	uint32_t first = (uint32_t)atomic_fetch_add(&id, 1) * 100;
-	struct rewrite w = {.choose = choose, .ctx = &first, .annotations = true};
+	struct rewrite w = {.choose = choose,
+			    .may_choose_write = may_choose_write,
+			    .choose_write = choose_write,
+			    .ctx = &first,
+			    .annotations = true};
 
 	(void)jni;
 	(void)redefined;
 	(void)loader;
 	(void)domain;
+	if (first % 300 == 0) /* of some classes the writes only */
+		w.choose = NULL;
 	if (!atomic_load(&rewriting) || (name && is_excluded(name)))
 		return;
 	if (!rewrite_class(&w, bytes, (size_t)size)) {
@@ -69,6 +94,7 @@ static void JNICALL on_class_file(jvmtiEnv *env, JNIEnv *jni, jclass redefined, 
 		fprintf(stderr, "%u refused: %s\n", w.refused, name ?: "a class");
 	atomic_fetch_add(&classes, 1);
 	atomic_fetch_add(&methods, w.methods);
+	atomic_fetch_add(&writes, w.writes);
 	atomic_fetch_add(&refused, w.refused);
 	if (w.out.used && (*env)->Allocate(env, (jlong)w.out.used, new_bytes) == JVMTI_ERROR_NONE) {
 		memcpy(*new_bytes, w.out.bytes, w.out.used);
@@ -77,27 +103,32 @@ static void JNICALL on_class_file(jvmtiEnv *env, JNIEnv *jni, jclass redefined, 
 	free(w.out.bytes);
 }
 
-static void helper_define(JNIEnv *jni, const char *path)
+static void helper_define(JNIEnv *jni, const char *folder, const char *name)
 {
-	FILE *f = fopen(path, "re");
+	char path[PATH_MAX];
 	jbyte bytes[1 << 16];
-	size_t size = f ? fread(bytes, 1, sizeof(bytes), f) : 0;
+	size_t size;
+	FILE *f;
 
+	snprintf(path, sizeof(path), "%s/%s.class", folder, name);
+	f = fopen(path, "re");
+	size = f ? fread(bytes, 1, sizeof(bytes), f) : 0;
 	if (f)
 		fclose(f);
-	if (!(*jni)->DefineClass(jni, REWRITE_HELPER, NULL, bytes, (jsize)size)) {
+	if (!(*jni)->DefineClass(jni, name, NULL, bytes, (jsize)size)) {
 		fprintf(stderr, "%s: the JVM refuses the class\n", path);
 		exit(1);
 	}
 }
 
-static const char *helper_path;
+static const char *helpers;
 
 static void JNICALL on_vm_init(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 {
 	(void)env;
 	(void)thread;
-	helper_define(jni, helper_path);
+	helper_define(jni, helpers, REWRITE_HELPER);
+	helper_define(jni, helpers, REWRITE_FIELD_HELPER);
 }
 
 /* ---- for RewriteAll ---- */
@@ -111,7 +142,7 @@ JNIEXPORT void JNICALL Java_RewriteAll_rewrite(JNIEnv *jni, jclass self, jboolea
 
 JNIEXPORT jlong JNICALL Java_RewriteAll_count(JNIEnv *jni, jclass self, jint which)
 {
-	const uint64_t counts[] = {classes, methods, refused, malformed};
+	const uint64_t counts[] = {classes, methods, refused, malformed, writes};
 
 	(void)jni;
 	(void)self;
@@ -258,7 +289,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 	jvmtiCapabilities caps = {.can_retransform_classes = 1, .can_get_line_numbers = 1, .can_get_bytecodes = 1};
 
 	(void)reserved;
-	helper_path = strdup(options ?: "");
+	helpers = strdup(options ?: "");
 	if ((*vm)->GetEnv(vm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK ||
 	    (*ti)->AddCapabilities(ti, &caps) != JVMTI_ERROR_NONE ||
 	    (*ti)->SetEventCallbacks(ti, &callbacks, sizeof(callbacks)) != JVMTI_ERROR_NONE ||

@@ -362,7 +362,7 @@ uint64_t link_stop_wait_ns(const struct link *l, bool hurried)
 		return ns;
 	if (l->config.enabled & BRAID_EVENT_TYPE(HEAP))
 		ns += heap_ns < HEAP_WAIT_NS ? heap_ns : HEAP_WAIT_NS;
-	if (l->config.enabled & l->held & BRAID_EVENT_TYPE(METHOD))
+	if (l->config.enabled & l->held & BRAID_EVENT_TYPES_REWRITTEN)
 		ns += METHODS_WAIT_NS;
 	return ns;
 }

@@ -30,8 +30,9 @@ static bool of_jdk(const char *name)
 /* Frames that exist only because the event is recorded. */
 static bool is_event_frame(const char *name)
 {
-	static const char *const event_frames[] = {
-		"Jvmti", "JVM_VirtualThread", "MemAllocator::Allocation::notify_allocation", "java.lang.BraidMethods."};
+	static const char *const event_frames[] = {"Jvmti", "JVM_VirtualThread",
+						   "MemAllocator::Allocation::notify_allocation",
+						   "java.lang.BraidMethods.", "java.lang.BraidFields."};
 
 	return BEGINS_ONE(name, event_frames);
 }

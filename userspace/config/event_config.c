@@ -2,6 +2,7 @@
 #include "event_config.h"
 
 #include "counters.h"
+#include "field_pattern.h"
 #include "method_pattern.h"
 #include "util/quantity.h"
 
@@ -120,27 +121,11 @@ static const struct word {
 				   FIGURE(dump_interval_ns),
 				   .low = 1000000000,
 				   .high = TIME_MAX},
+	[BRAID_EVENT_TYPE_FIELD] = {.name = "field",
+				    .example = "field=C.f",
+				    .help = "writes to fields by * and ?, and who writes; /old,new/"},
 #undef FIGURE
 };
-
-static const struct preset {
-	const char *name;
-	uint32_t enabled;
-} presets[] = {
-	{"cpu", BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(GC) | BRAID_EVENT_TYPE(THREAD) | BRAID_EVENT_TYPE(JIT)},
-	{"latency", BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) | BRAID_EVENT_TYPE(GC) |
-			    BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(THREAD)},
-	{"memory", BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE) | BRAID_EVENT_TYPE(GC) |
-			   BRAID_EVENT_TYPE(RESOURCE)},
-	{"startup", BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(CLASS) | BRAID_EVENT_TYPE(JIT) | BRAID_EVENT_TYPE(GC) |
-			    BRAID_EVENT_TYPE(THREAD) | BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(EXCEPTION) |
-			    BRAID_EVENT_TYPE(NATIVE_BIND)},
-	{"wall", BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(OFFCPU) | BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) |
-			 BRAID_EVENT_TYPE(GC) | BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(THREAD)},
-	{"all", BRAID_EVENT_TYPES_ALL},
-};
-
-#define PRESETS (sizeof(presets) / sizeof(presets[0]))
 
 const char *event_type_name(enum braid_event_type type)
 {
@@ -155,16 +140,6 @@ const char *event_type_example(enum braid_event_type type)
 const char *event_type_help(enum braid_event_type type)
 {
 	return words[type].help;
-}
-
-const char *preset_name(size_t preset)
-{
-	return preset < PRESETS ? presets[preset].name : NULL;
-}
-
-uint32_t preset_types(size_t preset)
-{
-	return preset < PRESETS ? presets[preset].enabled : 0;
 }
 
 void selection_init(struct event_selection *c)
@@ -360,11 +335,13 @@ static int add_filter(struct event_selection *c, const char *name, const char *f
 	return probe_spec_offcpu(&c->offcpu, filter, why);
 }
 
-static int add_method(struct event_selection *c, const char *one, char *why)
+static int add_pattern(struct event_selection *c, const char *one, char *why)
 {
-	c->config.enabled |= BRAID_EVENT_TYPE(METHOD);
+	bool field = field_pattern_is(one);
+
+	c->config.enabled |= field ? BRAID_EVENT_TYPE(FIELD) : BRAID_EVENT_TYPE(METHOD);
 	c->kinds = true;
-	return method_pattern_add(&c->config, one, why, SELECTION_WHY);
+	return (field ? field_pattern_add : method_pattern_add)(&c->config, one, why, SELECTION_WHY);
 }
 
 static int add_one(struct event_selection *c, char *one, size_t length, char *why)
@@ -373,11 +350,11 @@ static int add_one(struct event_selection *c, char *one, size_t length, char *wh
 	uint64_t config;
 	uint32_t type;
 
-	if (!method_pattern_is(one) && probe_spec_is(one, length))
+	if (!method_pattern_is(one) && !field_pattern_is(one) && probe_spec_is(one, length))
 		return add_probe(c, one, length, why);
 	one[length] = '\0';
-	if (method_pattern_is(one))
-		return add_method(c, one, why);
+	if (method_pattern_is(one) || field_pattern_is(one))
+		return add_pattern(c, one, why);
 	slash = strchr(one, '/');
 	if (slash) {
 		snprintf(filter, sizeof(filter), "%s", slash);
@@ -397,7 +374,9 @@ static int add_one(struct event_selection *c, char *one, size_t length, char *wh
 
 static size_t element_length(const char *list)
 {
-	return method_pattern_is(list) ? method_pattern_length(list) : probe_spec_length(list);
+	return method_pattern_is(list)	? method_pattern_length(list)
+	       : field_pattern_is(list) ? field_pattern_length(list)
+					: probe_spec_length(list);
 }
 
 static int add_list(struct event_selection *c, char *list, char why[SELECTION_WHY])
@@ -420,26 +399,30 @@ static int add_list(struct event_selection *c, char *list, char why[SELECTION_WH
 	return err;
 }
 
-/* The type cannot be enabled without a pattern. */
-static int check_method(const struct event_selection *c, char why[SELECTION_WHY])
+/* Types that cannot be enabled without a pattern. */
+static int check_patterns(const struct braid_event_config *c, char why[SELECTION_WHY])
 {
-	if (!(c->config.enabled & BRAID_EVENT_TYPE(METHOD)) || *c->config.methods[0].text)
+	if (c->enabled & BRAID_EVENT_TYPE(METHOD) && !method_pattern_count(c))
+		snprintf(why, SELECTION_WHY,
+			 "'method' needs the methods: method=com.example.Dao.find>5ms, method=com.example.*.*");
+	else if (c->enabled & BRAID_EVENT_TYPE(FIELD) && !field_pattern_count(c))
+		snprintf(why, SELECTION_WHY,
+			 "'field' needs the fields: field=com.example.Account.balance, field=com.example.*.*");
+	else
 		return 0;
-	snprintf(why, SELECTION_WHY,
-		 "'method' needs the methods: method=com.example.Dao.find>5ms, method=com.example.*.*");
 	return -EINVAL;
 }
 
 int selection_add(struct event_selection *c, char *list, char why[SELECTION_WHY])
 {
-	return add_list(c, list, why) ?: check_method(c, why);
+	return add_list(c, list, why) ?: check_patterns(&c->config, why);
 }
 
 int selection_preset(struct event_selection *c, const char *name, char why[SELECTION_WHY])
 {
-	for (size_t i = 0; i < PRESETS; i++)
-		if (strcmp(presets[i].name, name) == 0) {
-			c->config.enabled |= presets[i].enabled;
+	for (size_t i = 0; preset_name(i); i++)
+		if (strcmp(preset_name(i), name) == 0) {
+			c->config.enabled |= preset_types(i);
 			c->kinds = true;
 			return 0;
 		}
@@ -451,7 +434,7 @@ void selection_complete(struct event_selection *c)
 {
 	/* Naming only the sampling event selects how to sample; it does not disable the default. */
 	if (!c->kinds)
-		c->config.enabled |= presets[0].enabled;
+		c->config.enabled |= preset_types(0);
 	if (c->config.enabled & BRAID_EVENT_TYPE(LIVE))
 		c->config.enabled |= BRAID_EVENT_TYPE(ALLOC);
 	if (!*c->event && c->config.enabled & BRAID_EVENT_TYPE(CPU) && (c->kinds || !c->probe_count))
@@ -490,6 +473,14 @@ static int check_change(const struct event_selection *c, enum config_change chan
 	return -EINVAL;
 }
 
+/* Of a type that is enabled. */
+static bool patterns_are_new(const struct braid_event_config *before, const struct braid_event_config *now)
+{
+	size_t methods = method_pattern_count(before), fields = field_pattern_count(before);
+
+	return (methods && method_pattern_count(now) != methods) || (fields && field_pattern_count(now) != fields);
+}
+
 int event_config_change(struct braid_event_config *to, enum config_change change, char *list, uint32_t *named,
 			char why[SELECTION_WHY])
 {
@@ -506,20 +497,21 @@ int event_config_change(struct braid_event_config *to, enum config_change change
 	err = add_list(&c, list, why);
 	err = err ?: check_change(&c, change, whole, why);
 	if (change == CONFIG_ENABLE)
-		err = err ?: check_method(&c, why);
-	if (change == CONFIG_INTERVAL && !err && method_pattern_count(to) &&
-	    method_pattern_count(&c.config) != method_pattern_count(to)) {
+		err = err ?: check_patterns(&c.config, why);
+	if (change == CONFIG_INTERVAL && !err && patterns_are_new(to, &c.config)) {
 		snprintf(why, SELECTION_WHY, "'%.60s': that pattern is not enabled; use `enable`", whole);
 		err = -EINVAL;
 	}
 	if (change == CONFIG_DISABLE && strcmp(whole, "all") == 0)
-		c.config.enabled |= BRAID_EVENT_TYPE(METHOD);
+		c.config.enabled |= BRAID_EVENT_TYPES_REWRITTEN;
 	free(whole);
 	if (err)
 		return err;
 	*named = c.config.enabled;
 	if (change == CONFIG_DISABLE && *named & BRAID_EVENT_TYPE(METHOD))
 		memset(c.config.methods, 0, sizeof(c.config.methods));
+	if (change == CONFIG_DISABLE && *named & BRAID_EVENT_TYPE(FIELD))
+		memset(c.config.fields, 0, sizeof(c.config.fields));
 	if (change == CONFIG_ENABLE && *named & BRAID_EVENT_TYPE(LIVE))
 		c.config.enabled |= BRAID_EVENT_TYPE(ALLOC);
 	if (change == CONFIG_DISABLE && *named & BRAID_EVENT_TYPE(ALLOC))
@@ -587,6 +579,11 @@ void event_config_text(const struct braid_event_config *c, char *to, size_t size
 		if (i == BRAID_EVENT_TYPE_METHOD && method_pattern_count(c)) {
 			used += (size_t)snprintf(to + used, size - used, "%s", used ? "," : "");
 			used += used < size ? methods_text(c, to + used, size - used) : 0;
+			continue;
+		}
+		if (i == BRAID_EVENT_TYPE_FIELD && field_pattern_count(c)) {
+			used += (size_t)snprintf(to + used, size - used, "%s", used ? "," : "");
+			used += used < size ? field_patterns_text(c, to + used, size - used) : 0;
 			continue;
 		}
 		used += (size_t)snprintf(to + used, size - used, "%s%s", used ? "," : "", words[i].name);

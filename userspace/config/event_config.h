@@ -29,7 +29,7 @@ struct event_selection {
 #define SELECTION_WHY 240		    /* bytes of a reason */
 #define HEAP_MAX_PAUSE_NS 1000000000ULL	    /* the default */
 #define HEAP_ANY_PAUSE_NS 86400000000000ULL /* as good as no limit */
-#define EVENT_CONFIG_TEXT 6144		    /* bytes that suffice for event_config_text() */
+#define EVENT_CONFIG_TEXT 8192		    /* bytes that suffice for event_config_text() */
 
 /* The type's word in a list. */
 const char *event_type_name(enum braid_event_type type);

@@ -13,7 +13,6 @@
 
 #define PREFIX "method="
 #define DEFAULT_NS 1000000
-#define DEFAULT_RATE 1000
 #define RATE "rate="
 #define ARGUMENT "arg"
 #define ARGUMENT_MAX 255
@@ -241,15 +240,18 @@ static bool is_value(const char *text)
 	       end == text + length;
 }
 
-static int word_add(struct braid_method_pattern *p, const char *word, char *why, size_t size)
+static const struct pattern_words values = {
+	.is_value = is_value, .examples = "arg1, arg1.length(), this.field, this.field.length(), rate=100"};
+
+static int word_add(struct braid_method_pattern *p, const struct pattern_words *of, const char *word, char *why,
+		    size_t size)
 {
 	size_t used = strnlen(p->values, sizeof(p->values)), count = used > 0;
 
 	if (strncmp(word, RATE, strlen(RATE)) == 0)
 		return rate_parse(word + strlen(RATE), &p->rate, why, size);
-	if (!is_value(word))
-		return REFUSE("'/%.60s/' is none of arg1, arg1.length(), this.field, this.field.length(), rate=100",
-			      word);
+	if (!of->is_value(word))
+		return REFUSE("'/%.60s/' is none of %s", word, of->examples);
 	for (size_t i = 0; i < used; i++)
 		count += p->values[i] == ',';
 	if (count == BRAID_METHOD_VALUES || used + 1 + strlen(word) >= sizeof(p->values))
@@ -261,8 +263,8 @@ static int word_add(struct braid_method_pattern *p, const char *word, char *why,
 	return 0;
 }
 
-/* "/arg1,rate=10/" */
-static int words_parse(struct braid_method_pattern *p, const char *text, char *why, size_t size)
+int pattern_words_parse(struct braid_method_pattern *p, const struct pattern_words *of, const char *text, char *why,
+			size_t size)
 {
 	size_t length = strlen(text);
 	char words[512], *rest, *word;
@@ -273,7 +275,7 @@ static int words_parse(struct braid_method_pattern *p, const char *text, char *w
 	memcpy(words, text + 1, length - 2);
 	words[length - 2] = '\0';
 	for (word = strtok_r(words, ",", &rest); word && !err; word = strtok_r(NULL, ",", &rest))
-		err = word_add(p, word, why, size);
+		err = word_add(p, of, word, why, size);
 	return err;
 }
 
@@ -281,7 +283,7 @@ size_t method_pattern_words(const struct braid_method_pattern *p, char *to, size
 {
 	size_t used = (size_t)snprintf(to, size, "%.*s", BRAID_METHOD_WORDS, p->values);
 
-	if (p->rate != DEFAULT_RATE && used < size)
+	if (p->rate != PATTERN_RATE && used < size)
 		used += (size_t)snprintf(to + used, size - used, "%s" RATE "%u", used ? "," : "", p->rate);
 	if (!used || used + 2 >= size)
 		return 0;
@@ -306,7 +308,7 @@ static int place_of(const struct braid_event_config *c, const char *pattern, siz
 
 static int pattern_add(struct braid_event_config *c, const char *pattern, const char *words, char *why, size_t size)
 {
-	struct braid_method_pattern p = {.rate = DEFAULT_RATE};
+	struct braid_method_pattern p = {.rate = PATTERN_RATE};
 	const char *more = strrchr(pattern + regex_length(pattern), '>');
 	uint64_t min_ns = DEFAULT_NS;
 	size_t length;
@@ -324,7 +326,7 @@ static int pattern_add(struct braid_event_config *c, const char *pattern, const 
 		err = time_parse(more + 1, &min_ns, why, size);
 	err = err ?: check(pattern, length, why, size);
 	if (!err && words)
-		err = words_parse(&p, words, why, size);
+		err = pattern_words_parse(&p, &values, words, why, size);
 	if (err)
 		return err;
 	at = place_of(c, pattern, length);

@@ -26,6 +26,18 @@ int method_pattern_add(struct braid_event_config *c, const char *text, char *why
 /* How many a configuration has, which are its first ones. */
 size_t method_pattern_count(const struct braid_event_config *c);
 
+/* The words of a kind of patterns. */
+struct pattern_words {
+	bool (*is_value)(const char *word);
+	const char *examples;
+};
+
+#define PATTERN_RATE 1000 /* unless a word says another one */
+
+/* Takes "/arg1,rate=10/" into a pattern. Returns as method_pattern_add() does. */
+int pattern_words_parse(struct braid_method_pattern *p, const struct pattern_words *of, const char *text, char *why,
+			size_t size);
+
 /* Formats the words of a pattern, with their slashes, so that method_pattern_add() reads them; "" for the default. */
 size_t method_pattern_words(const struct braid_method_pattern *p, char *to, size_t size);
 

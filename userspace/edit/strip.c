@@ -37,7 +37,8 @@ static enum pseudonym_of role_of(const char *title)
 		{"class", PSEUDONYM_CLASS},	 {"exception", PSEUDONYM_CLASS}, {"method", PSEUDONYM_METHOD},
 		{"caught_in", PSEUDONYM_METHOD}, {"name", PSEUDONYM_THREAD},	 {"group", PSEUDONYM_THREAD},
 		{"object", PSEUDONYM_PATH},	 {"mapping", PSEUDONYM_PATH},	 {"reason", PSEUDONYM_PATH},
-		{"loader", PSEUDONYM_CLASS},	 {"choices", PSEUDONYM_CHOICES},
+		{"loader", PSEUDONYM_CLASS},	 {"choices", PSEUDONYM_CHOICES}, {"field", PSEUDONYM_METHOD},
+		{"writer", PSEUDONYM_METHOD},
 	};
 	static const char *const public[] = {"collector", "cause",    "phase",	 "operation", "call",
 					     "fault",	  "kind",     "what",	 "heap",      "resource",
@@ -213,7 +214,7 @@ static bool text_is_public(uint32_t kind)
 
 static bool strip_event(struct strip *s, struct trace_jvm_event *e)
 {
-	if (e->kind == BRAID_JVM_SYSCALL || e->kind == BRAID_JVM_METHOD)
+	if (e->kind == BRAID_JVM_SYSCALL || e->kind == BRAID_JVM_METHOD || e->kind == BRAID_JVM_FIELD)
 		e->text = nothing;
 	else if (!text_is_public(e->kind))
 		change(s, &e->text, PSEUDONYM_TEXT);

@@ -35,6 +35,8 @@ static const uint32_t types_of_kind[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_THREAD_RENAME] = BRAID_EVENT_TYPE(THREAD),
 	[BRAID_JVM_METHOD] = BRAID_EVENT_TYPE(METHOD),
 	[BRAID_JVM_METHOD_CALLS] = BRAID_EVENT_TYPE(METHOD),
+	[BRAID_JVM_FIELD] = BRAID_EVENT_TYPE(FIELD),
+	[BRAID_JVM_FIELD_WRITES] = BRAID_EVENT_TYPE(FIELD),
 	[BRAID_JVM_MALLOC] = BRAID_EVENT_TYPE(MALLOC),
 	[BRAID_JVM_UNFREED] = BRAID_EVENT_TYPE(MALLOC),
 	[BRAID_JVM_THREAD_TIME] = BRAID_EVENT_TYPE(OFFCPU),
@@ -56,13 +58,14 @@ uint32_t jvm_events_enabled(const struct jvms *jvms, const struct process *proce
 }
 
 /*
- * A life that has begun is reported as a whole, also when its type is disabled meanwhile; so are calls that were
- * counted.
+ * A life that has begun is reported as a whole, also when its type is disabled meanwhile; so are calls and writes that
+ * were counted.
  */
 static uint32_t enabled_for(const struct jvms *jvms, const struct process *process, uint64_t kind)
 {
 	if (process && process->jvm &&
-	    (kind == BRAID_JVM_OFFCPU || kind == BRAID_JVM_THREAD_TIME || kind == BRAID_JVM_METHOD_CALLS))
+	    (kind == BRAID_JVM_OFFCPU || kind == BRAID_JVM_THREAD_TIME || kind == BRAID_JVM_METHOD_CALLS ||
+	     kind == BRAID_JVM_FIELD_WRITES))
 		return process->jvm->was_enabled;
 	return jvm_events_enabled(jvms, process);
 }

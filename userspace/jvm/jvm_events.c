@@ -35,12 +35,12 @@ bool events_on_type(struct jvm *j, const struct braid_rec *rec, size_t size)
 	return true;
 }
 
-static uint32_t type_name(const struct jvm *j, uint32_t type)
+static uint32_t type_name(const struct jvm *j, uint64_t type)
 {
 	return type < j->type_count ? j->types[type] : 0;
 }
 
-static uint32_t name_of_type(struct jvms *jvms, const struct process *process, uint32_t type)
+static uint32_t name_of_type(struct jvms *jvms, const struct process *process, uint64_t type)
 {
 	uint32_t name;
 
@@ -61,6 +61,17 @@ static uint32_t name_of_method(struct jvms *jvms, struct process *process, uint3
 	return names_id(jvms->names, &process->account, trace_str_of(text));
 }
 
+/* Whether `number` is that of a CALL record, and `weight` the id of a text. */
+static bool has_call(uint32_t kind)
+{
+	return kind == BRAID_JVM_METHOD || kind == BRAID_JVM_FIELD;
+}
+
+static bool has_writer(uint32_t kind)
+{
+	return kind == BRAID_JVM_FIELD || kind == BRAID_JVM_FIELD_WRITES;
+}
+
 bool jvm_events_ready(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e)
 {
 	const struct jvm *j = process->jvm;
@@ -71,7 +82,8 @@ bool jvm_events_ready(struct jvms *jvms, struct process *process, const struct b
 	case BRAID_SOURCE_AGENT:
 		return !j || ((!e->event.name || type_name(j, e->event.name)) &&
 			      (!e->event.detail || methods_defined(j, (uint32_t)e->event.detail)) &&
-			      (e->event.kind != BRAID_JVM_METHOD || calls_known(j, e->event.number)));
+			      (!has_call(e->event.kind) || calls_known(j, e->event.number)) &&
+			      (!has_writer(e->event.kind) || !e->event.weight || type_name(j, e->event.weight)));
 	case BRAID_SOURCE_KERNEL:
 		return e->event.kind != BRAID_JVM_THREAD_CPU || offcpu_end_known(jvms, process, e);
 	default:
@@ -131,8 +143,12 @@ static void explain_reported(struct jvms *jvms, struct process *process, const s
 {
 	to->name = name_of_type(jvms, process, what->name);
 	to->detail = name_of_method(jvms, process, what->detail);
-	if (what->kind == BRAID_JVM_METHOD && process->jvm)
+	if (has_call(what->kind) && process->jvm)
 		calls_explain(process->jvm, what->number, to, values);
+	if (has_writer(what->kind)) {
+		to->detail = name_of_type(jvms, process, what->weight);
+		to->weight = 0;
+	}
 	if (what->kind == BRAID_JVM_JNI_REF)
 		to->detail = names_id(jvms->names, &process->account,
 				      trace_str_of(what->flags & BRAID_JNI_WEAK ? "weak global" : "global"));

@@ -22,7 +22,7 @@
 #define TYPES_BURSTS                                                                                                   \
 	(BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE) | BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) |          \
 	 BRAID_EVENT_TYPE(VTHREAD) | BRAID_EVENT_TYPE(EXCEPTION) | BRAID_EVENT_TYPE(OFFCPU) |                          \
-	 BRAID_EVENT_TYPE(METHOD) | BRAID_EVENT_TYPE(MALLOC) | BRAID_EVENT_TYPES_JNI)
+	 BRAID_EVENT_TYPES_REWRITTEN | BRAID_EVENT_TYPE(MALLOC) | BRAID_EVENT_TYPES_JNI)
 
 /*
  * The ring holds half a second of samples of all CPUs, ten times what arrives between two reads. The collector reads it

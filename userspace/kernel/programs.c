@@ -23,7 +23,7 @@
 #define TYPES_STACKS                                                                                                   \
 	(BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE) | BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) |          \
 	 BRAID_EVENT_TYPE(EXCEPTION) | BRAID_EVENT_TYPE(RESOURCE) | BRAID_EVENT_TYPE(OFFCPU) |                         \
-	 BRAID_EVENT_TYPE(METHOD) | BRAID_EVENT_TYPE(MALLOC) | BRAID_EVENT_TYPES_JNI)
+	 BRAID_EVENT_TYPES_REWRITTEN | BRAID_EVENT_TYPE(MALLOC) | BRAID_EVENT_TYPES_JNI)
 
 /* Event types that probes report: with names and stacks, and all of them. */
 #define TYPES_PROBES (BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(JIT))

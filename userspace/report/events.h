@@ -39,6 +39,10 @@ void heap_json(struct json *j, const struct views *v, const struct heap_view *h,
 void text_timed(FILE *out, const struct views *v, unsigned top);
 void json_timed(struct json *j, const struct views *v, unsigned top);
 
+/* ---- writes.c: writes to fields ---- */
+void text_writes(FILE *out, const struct views *v, unsigned top);
+void json_writes(struct json *j, const struct views *v, unsigned top);
+
 /* ---- sites.c: sites of allocation ---- */
 void text_sites(FILE *out, const struct views *v, unsigned top);
 void json_sites(struct json *j, const struct views *v, unsigned top);

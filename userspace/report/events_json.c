@@ -272,6 +272,7 @@ void json_events(struct json *j, const struct views *v, unsigned top)
 	json_close(j, '}');
 	json_blockers(j, v, top);
 	json_timed(j, v, top);
+	json_writes(j, v, top);
 	json_sites(j, v, top);
 	json_jni(j, v, top);
 	json_histograms(j, v, top);

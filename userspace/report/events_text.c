@@ -198,6 +198,7 @@ void text_events(FILE *out, const struct views *v, unsigned top)
 		text_kind(out, v, kind, rows);
 	text_sites(out, v, rows);
 	text_timed(out, v, rows);
+	text_writes(out, v, rows);
 	text_refs(out, v);
 	text_held(out, v, rows);
 	text_histograms(out, v, rows);

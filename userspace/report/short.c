@@ -124,6 +124,7 @@ static const struct section sections[] = {
 	{NULL, BRAID_JVM_TCP, {RULE_NONE}, false},
 	{NULL, BRAID_JVM_WAIT, {RULE_NONE}, false},
 	{text_timed, 0, {RULE_NONE}, false},
+	{text_writes, 0, {RULE_NONE}, false},
 	{of_natives, 0, {RULE_NONE}, false},
 	{NULL, BRAID_JVM_MALLOC, {RULE_NONE}, false},
 	{NULL, BRAID_JVM_UNFREED, {RULE_NONE}, false},

@@ -18,6 +18,8 @@ int event_views_new(struct event_views **out, const struct analysis *an)
 	if (!err)
 		err = event_views_methods(v, an);
 	if (!err)
+		err = event_views_writes(v, an);
+	if (!err)
 		err = event_views_jni(v, an);
 	if (!err)
 		err = event_views_sites(v, an);
@@ -49,6 +51,7 @@ void event_views_free(struct event_views *v)
 	free(v->methods.at);
 	free(v->distributions.at);
 	free(v->calls.at);
+	free(v->writes.at);
 	free(v->jni.at);
 	free(v->held.at);
 	free(v->sites.at);

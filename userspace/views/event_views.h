@@ -100,6 +100,14 @@ struct call_view {
 	const char *values;    /* "arg1=42, this.name=\"orders\"" */
 };
 
+/* Writes to a field in one method. */
+struct write_view {
+	const char *field, *writer;
+	uint32_t field_id;
+	uint64_t writes, events;
+	uint64_t field_writes; /* of the field, in all methods */
+};
+
 /* What a stack has allocated of one class. Objects are estimates, as bytes are. */
 struct site_view {
 	const char *class;
@@ -167,6 +175,7 @@ struct event_views {
 	VEC(struct timed_view) methods; /* by time */
 	VEC(struct distribution) distributions;
 	VEC(struct call_view) calls;	    /* the slowest first */
+	VEC(struct write_view) writes;	    /* by field, those with the most writes first; then by writes */
 	VEC(struct site_view) sites;	    /* by what is live; empty unless that was recorded */
 	uint64_t live_bytes;		    /* of all sites */
 	VEC(const struct site_view *) died; /* those of which objects died, by their bytes */
@@ -187,6 +196,8 @@ int event_views_jit(struct event_views *v, const struct analysis *an);
 int event_views_jni(struct event_views *v, const struct analysis *an);
 /* ---- event_methods.c ---- */
 int event_views_methods(struct event_views *v, const struct analysis *an);
+/* ---- event_writes.c ---- */
+int event_views_writes(struct event_views *v, const struct analysis *an);
 /* ---- event_natives.c ---- */
 int event_views_natives(struct event_views *v, const struct analysis *an);
 /* ---- event_sites.c ---- */

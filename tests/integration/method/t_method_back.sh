@@ -6,7 +6,7 @@
 source "$(dirname "$0")/../lib.sh"
 
 lib=$BUILD/rewrite/librewrite.so
-"$JAVA" -Xmx64m "-agentpath:$lib=$BUILD/agent/java/java/lang/BraidMethods.class" -cp "$CLASSES:$BUILD/rewrite/java" Timings 100000 "$lib" >out 2>err &
+"$JAVA" -Xmx64m "-agentpath:$lib=$BUILD/agent/java" -cp "$CLASSES:$BUILD/rewrite/java" Timings 100000 "$lib" >out 2>err &
 JAVA_PID=$!
 trap 'kill "$JAVA_PID" 2>/dev/null || true' EXIT
 wait_for "the program" says_or_gone out '^CLASS' "$JAVA_PID"

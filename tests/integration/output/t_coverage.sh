@@ -34,7 +34,7 @@ rm copy/agent/more.c
 sed -i 's/`loads.c`, //' copy/docs/jvmti-coverage.md
 expect 'mutexes: loads.c: not named'
 sed -i '/`GetLoadedClasses`/s/`record -e method`, //' copy/docs/jvmti-coverage.md
-expect 'GetLoadedClasses: agent/timing/timing.c uses it for method'
+expect 'GetLoadedClasses: agent/timing/timing.c uses it for field and method'
 sed -i '/`OBJECT_FREE`/s/`ObjectFree`/-/' copy/docs/jvmti-coverage.md
 expect 'OBJECT_FREE: JVM TI has ObjectFree'
 sed -i '/`Allocate`/s/malloc/mmap/' copy/docs/jvmti-coverage.md

@@ -132,9 +132,9 @@ public class RewriteAll {
 		rewrite(false);
 		if (args[1].equals("retransform"))
 			switchAll();
-		System.out.printf("%d classes loaded, %d lack others, %d rewritten with %d methods, %d refused, %d malformed, "
+		System.out.printf("%d classes loaded, %d lack others, %d rewritten with %d methods and %d writes, %d refused, %d malformed, "
 					  + "%d bad%n",
-				  loaded, missing, count(0), count(1), count(2), count(3), bad);
-		System.exit(bad == 0 && count(3) == 0 && count(1) > 0 ? 0 : 1);
+				  loaded, missing, count(0), count(1), count(4), count(2), count(3), bad);
+		System.exit(bad == 0 && count(3) == 0 && count(1) > 0 && count(4) > 0 ? 0 : 1);
 	}
 }

@@ -47,4 +47,25 @@ static inline void class_make(struct writer *w, const struct class_file *f)
 	write_u2(w, 0);
 }
 
+#define FIELD_CONSTANT 9 /* C.f */
+
+/* The fixture's class, with a field among its constants. */
+static inline void class_with_field(struct writer *file, const uint8_t *code, size_t size, const char *type)
+{
+	struct writer constants = {0};
+	const uint8_t *at;
+
+	class_make(file, &(struct class_file){0, 52, code, size});
+	write_bytes(&constants, "\11\0\7\0\12\14\0\13\0\14\1\0\1f\1", 15);
+	write_u2(&constants, (uint32_t)strlen(type));
+	write_bytes(&constants, type, strlen(type));
+	at = memmem(file->bytes, file->used, "\0\x21\0\7\0\10", 6);
+	size = (size_t)(at - file->bytes);
+	write_room(file, constants.used);
+	memmove(file->bytes + size + constants.used, file->bytes + size, file->used - constants.used - size);
+	memcpy(file->bytes + size, constants.bytes, constants.used);
+	put_u2(file->bytes + 8, 13);
+	free(constants.bytes);
+}
+
 #endif

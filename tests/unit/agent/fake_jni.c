@@ -83,10 +83,10 @@ static jclass JNICALL superclass(JNIEnv *jni, jclass class)
 static jclass JNICALL find_class(JNIEnv *jni, const char *name)
 {
 	JNI(FindClass, NULL);
-	return strcmp(name, "java/lang/Thread") == 0	     ? fake_reference(1)
-	       : strcmp(name, "java/lang/Runtime") == 0	     ? fake_reference(RUNTIME)
-	       : strcmp(name, "java/lang/BraidMethods") == 0 ? fake_reference(METHODS)
-							     : NULL;
+	return strcmp(name, "java/lang/Thread") == 0	   ? fake_reference(1)
+	       : strcmp(name, "java/lang/Runtime") == 0	   ? fake_reference(RUNTIME)
+	       : strncmp(name, "java/lang/Braid", 15) == 0 ? fake_reference(METHODS)
+							   : NULL;
 }
 
 static jmethodID JNICALL get_method(JNIEnv *jni, jclass class, const char *name, const char *signature)

@@ -168,6 +168,43 @@ START_TEST(a_class_that_is_defined_without_a_name_has_that_of_its_file)
 }
 END_TEST
 
+/* Each class writes C.f, as its constants say. */
+START_TEST(classes_that_write_a_field_are_rewritten)
+{
+	static const uint8_t code[] = {0x03, 0xb3, 0, FIELD_CONSTANT, 0x03, 0xac}; /* putstatic C.f */
+	static const uint8_t constants[] = "\11\0\2\0\3\7\0\4\14\0\5\0\6\1\0\1C\1\0\1f\1\0\1I";
+	const struct braid_event_config other = {.enabled = BRAID_EVENT_TYPE(FIELD), .fields = {{.text = "C.g"}}},
+					config_of_f = {.enabled = BRAID_EVENT_TYPE(FIELD),
+						       .methods = {{.text = "C*.m"}}, /* not enabled */
+						       .fields = {{.text = "C.f"}}};
+	struct writer file = {0};
+	struct recorder r;
+
+	class_with_field(&file, code, sizeof(code), "I");
+	recorder_begin(&r, &other);
+	fake.class_file = (struct fake_bytes){file.bytes, (jint)file.used};
+	fake.class_count = CLASSES;
+	fake.pool = (struct fake_bytes){constants, sizeof(constants) - 1};
+	fake.pool_count = 7;
+	atomic_store(&agent.helper_tid, self_tid());
+	rewrite_all();
+	ck_assert_uint_eq(fake.rewritten, 0);
+	ck_assert_uint_eq(recorder_notices(&r, "no class that is loaded writes a field"), 1);
+
+	timing_kind.start(&config_of_f);
+	rewrite_all();
+	ck_assert_uint_eq(fake.rewritten, ALL);
+	ck_assert_uint_eq(recorder_notices(&r, "3 places in 3 loaded classes write a field"), 1);
+	timing_kind.start(&other);
+	while (timing_kind.work(&fake_jni))
+		;
+	ck_assert_uint_eq(fake.rewritten, 0);
+	put_back(&r);
+	recorder_close(&r);
+	free(file.bytes);
+}
+END_TEST
+
 Suite *test_timing(void)
 {
 	Suite *s = suite_create("timing of methods");
@@ -182,6 +219,7 @@ Suite *test_timing(void)
 	tcase_add_test(t, a_class_that_is_being_loaded_is_waited_for);
 	tcase_add_test(t, a_class_that_is_never_loaded_is_reported);
 	tcase_add_test(t, a_class_that_is_defined_without_a_name_has_that_of_its_file);
+	tcase_add_test(t, classes_that_write_a_field_are_rewritten);
 	suite_add_tcase(s, t);
 	return s;
 }

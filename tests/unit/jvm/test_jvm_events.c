@@ -517,6 +517,42 @@ START_TEST(kernel_events_are_the_kernels)
 }
 END_TEST
 
+/* The writer is the text of a record, as the field is; the values are those of a CALL. */
+START_TEST(a_write_has_its_writer)
+{
+	const struct braid_rec_type field = {.hdr = {.kind = BRAID_REC_TYPE}, .type = 3, .name_len = 5, .is_text = 1};
+	const struct braid_rec_type writer = {.hdr = {.kind = BRAID_REC_TYPE}, .type = 4, .name_len = 7, .is_text = 1};
+	const struct braid_rec_call values = {.hdr = {.kind = BRAID_REC_CALL}, .number = 5, .values_len = 5};
+	struct braid_rec_jvm_event e = {
+		.hdr = {.kind = BRAID_REC_JVM_EVENT, .tid = TID, .time_ns = 1000},
+		.event = {.kind = BRAID_JVM_FIELD, .name = 3, .weight = 4, .start_ns = 400, .end_ns = 400, .number = 5},
+	};
+	const struct trace_jvm_event *got = &last[BRAID_JVM_FIELD], *sum = &last[BRAID_JVM_FIELD_WRITES];
+
+	send(&field, sizeof(field), "a.B.f");
+	send(&writer, sizeof(writer), "a.B.set");
+	send(&values, sizeof(values), "new=1");
+	send(&e, sizeof(e), NULL);
+	ck_assert_uint_eq(count[BRAID_JVM_FIELD], 1);
+	ck_assert_str_eq(names[got->name], "a.B.f");
+	ck_assert_str_eq(names[got->detail], "a.B.set");
+	ck_assert_str_eq(last_text, "new=1");
+	ck_assert_uint_eq(got->weight, 0);
+	ck_assert_uint_eq(got->number, 0);
+
+	e.event.kind = BRAID_JVM_FIELD_WRITES;
+	e.event.number = 0;
+	e.event.value = 7;
+	send(&e, sizeof(e), NULL);
+	ck_assert_uint_eq(sum->value, 7);
+	ck_assert_str_eq(names[sum->detail], "a.B.set");
+	e.event.weight = UINT64_MAX; /* no such record */
+	send(&e, sizeof(e), NULL);
+	ck_assert_uint_eq(count[BRAID_JVM_FIELD_WRITES], 2);
+	ck_assert_uint_eq(sum->detail, 0);
+}
+END_TEST
+
 Suite *test_jvm_events(void)
 {
 	Suite *suite = suite_create("jvm events");
@@ -531,6 +567,7 @@ Suite *test_jvm_events(void)
 	tcase_add_test(tc, told_event);
 	tcase_add_test(tc, event_without_a_stack);
 	tcase_add_test(tc, what_a_call_had);
+	tcase_add_test(tc, a_write_has_its_writer);
 	tcase_add_test(tc, records_that_lie);
 	tcase_add_test(tc, times_that_cannot_be);
 	tcase_add_test(tc, losses_are_summed);

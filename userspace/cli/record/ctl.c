@@ -289,6 +289,7 @@ static void show_jvm(struct ctl *c, const struct braid_control_jvm *j)
 		ctl_json_types(&c->json, "refused", j->refused);
 		ctl_json_figures(&c->json, &j->config);
 		ctl_json_methods(&c->json, &j->config);
+		ctl_json_fields(&c->json, &j->config);
 		ctl_json_threads(&c->json, &j->config);
 		json_close(&c->json, '}');
 		return;

@@ -2,6 +2,7 @@
 #include "ctl_json.h"
 
 #include "config/event_config.h"
+#include "config/field_pattern.h"
 #include "config/method_pattern.h"
 
 void ctl_json_types(struct json *j, const char *key, uint32_t bits)
@@ -37,6 +38,21 @@ void ctl_json_methods(struct json *j, const struct braid_event_config *c)
 		json_number(j, "min_ns", c->methods[i].min_ns);
 		json_number(j, "rate", c->methods[i].rate);
 		json_string(j, "values", c->methods[i].values);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+void ctl_json_fields(struct json *j, const struct braid_event_config *c)
+{
+	size_t count = c->enabled & BRAID_EVENT_TYPE(FIELD) ? field_pattern_count(c) : 0;
+
+	json_open(j, "fields", '[');
+	for (size_t i = 0; i < count; i++) {
+		json_open(j, NULL, '{');
+		json_string(j, "pattern", c->fields[i].text);
+		json_number(j, "rate", c->fields[i].rate);
+		json_string(j, "values", c->fields[i].values);
 		json_close(j, '}');
 	}
 	json_close(j, ']');

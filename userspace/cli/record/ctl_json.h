@@ -11,6 +11,7 @@
 void ctl_json_types(struct json *j, const char *key, uint32_t bits);
 void ctl_json_figures(struct json *j, const struct braid_event_config *c);
 void ctl_json_methods(struct json *j, const struct braid_event_config *c);
+void ctl_json_fields(struct json *j, const struct braid_event_config *c);
 /* Threads that have types of their own. */
 void ctl_json_threads(struct json *j, const struct braid_event_config *c);
 
