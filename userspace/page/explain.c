@@ -14,8 +14,8 @@
 #include "lanes.h"
 #include "stretches.h"
 
-#define PARTS_MAX 16U		  /* rows of a table; the rest is added up */
-#define PIECES_MAX EXPLAIN_PIECES /* of all paths; behind it, no further stretch is explained */
+#define PARTS_MAX 16U			/* rows of a table; the rest is added up */
+#define PIECES_MAX (2 * EXPLAIN_PIECES) /* of all paths; behind it, no further stretch is explained */
 
 struct explains {
 	struct page *page;
