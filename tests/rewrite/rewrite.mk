@@ -17,6 +17,6 @@ rewrite-programs: $(BUILD)/rewrite/librewrite.so $(BUILD)/rewrite/java/.made
 # A part of the classes is an integration test.
 test-programs: rewrite-programs
 
-# All classes of all JDKs, and of the JAR files in JARS, about ten minutes.
+# All classes of all JDKs, and of the JAR files in JARS, about half an hour.
 test-rewrite: all rewrite-programs
 	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) tests/rewrite/run $(JARS)
