@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 # What the tests of stories share: they record a program with a planted cause as docs/stories.md says, and look for it in
-# what `report --wall` prints first.
+# what `report --wall` and `explain` print first.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
 # shellcheck disable=SC2034 # for the tests
@@ -9,7 +9,8 @@ STORIES=$TEST_DIR
 # shellcheck disable=SC2034
 FILE=$PWD/file
 
-# story NAME COMMAND...: starts the program, records it for two seconds, and keeps the report.
+# story NAME COMMAND...: starts the program, records it for LASTS seconds, and keeps the report.
+LASTS=2
 story()
 {
 	STORY=$1
@@ -18,7 +19,7 @@ story()
 	"$@" >program.out 2>program.err &
 	JAVA_PID=$!
 	wait_for "the start of $STORY" says_or_gone program.out ready "$JAVA_PID"
-	braid record -q --preset wall -d 2 -o "$STORY.trace" -p "$JAVA_PID" 2>record.err || fail "$STORY: $(cat record.err)"
+	braid record -q --preset wall -d "$LASTS" -o "$STORY.trace" -p "$JAVA_PID" 2>record.err || fail "$STORY: $(cat record.err)"
 	kill "$JAVA_PID"
 	wait "$JAVA_PID" 2>/dev/null || true
 	braid report --wall --no-idle --top 10 "$STORY.trace" >report.txt
@@ -40,10 +41,24 @@ first()
 {
 	local row
 
-	row=$(section "$1" | awk 'NR > 1 && !/^ *(<-|after)/ { exit } { print }')
+	row=$(section "$1" | awk 'NR > 1 && !/^ *(<-|after)/ { over = 1 } !over')
 	grep -qE -- "$2" <<<"$row" || fail "$STORY: the first of '$1' is not /$2/:
 $row
 $(cat report.txt)"
+}
+
+# explains THREAD PATTERN: the first thing that `explain` says of the thread is the cause. Left out are waits for a CPU, which
+# other programs of this machine cause, and time on a CPU, unless that is the cause.
+explains()
+{
+	local left_out='waiting for a CPU' row
+
+	[[ $2 == *running* ]] || left_out+='|running'
+	braid explain --thread "$1" --top 100 "$STORY.trace" >explain.txt
+	row=$(awk -v left_out="$left_out" '/^What waited for what/ { exit } /^ +[0-9.]+%  / && $0 !~ left_out && !found++' explain.txt)
+	grep -qE -- "$2" <<<"$row" || fail "$STORY: the first of 'explain' is not /$2/:
+$row
+$(cat explain.txt)"
 }
 
 # state PATTERN: more time than anything else but running and waiting for a CPU is of this state.

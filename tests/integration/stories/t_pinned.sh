@@ -24,3 +24,5 @@ story Pinned "$JDK/bin/java" -Djdk.virtualThreadScheduler.parallelism=2 -Djdk.vi
 	-cp . Pinned
 # shellcheck disable=SC2016 # a class's name
 first "What was waited for" 'in Pinned\$Session.callBackEnd'
+# shellcheck disable=SC2016
+explains main 'ForkJoinPool-1-worker-\* (sleeping|parked) in Pinned\$Session.callBackEnd'
