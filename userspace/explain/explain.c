@@ -312,6 +312,37 @@ static int follow(struct explaining *x, uint32_t thread, uint64_t from_ns, uint6
 	return err ?: nobody(x, &p);
 }
 
+/* Between two threads of the span, nobody was seen in it. */
+static int between(struct explaining *x, const struct span_leg *from, const struct span_leg *to, uint64_t from_ns,
+		   uint64_t to_ns)
+{
+	struct explain_kind kind = {.state = WALL_UNKNOWN, .site = ROW_NONE, .object = ""};
+	struct piece p = {.thread = to->thread, .from_ns = from_ns, .to_ns = to_ns};
+
+	if (from_ns >= to_ns)
+		return 0;
+	if (from)
+		kind.object =
+			text_of(x, "between %s and %s", pool_of(x, from->thread) ?: "", pool_of(x, to->thread) ?: "");
+	return leaf(x, &p, kind, from_ns, to_ns - from_ns);
+}
+
+static int follow_path(struct explaining *x, const struct stretch *s)
+{
+	const struct span_leg *last = NULL, *leg;
+	uint64_t at_ns = s->from_ns;
+	int err = 0;
+
+	for (size_t i = 0; i < s->path->legs.count && !err; i++) {
+		leg = &s->path->legs.at[i];
+		err = between(x, last, leg, at_ns, leg->from_ns)
+			      ?: follow(x, leg->thread, leg->from_ns, leg->to_ns, 0, 0);
+		at_ns = leg->to_ns;
+		last = leg;
+	}
+	return err ?: last ? between(x, NULL, last, at_ns, s->to_ns) : 0;
+}
+
 int explain_new(struct explain **out, struct timeline *tl, const struct stretch *s)
 {
 	struct explain *e = calloc(1, sizeof(*e));
@@ -325,7 +356,8 @@ int explain_new(struct explain **out, struct timeline *tl, const struct stretch 
 	e->stretch = *s;
 	if (!VEC_PUSH(&e->nodes,
 		      (struct explain_node){.who = "", .pool = "", .object = "", .ended_by = "", .site = ROW_NONE}))
-		err = follow(&x, s->thread, s->from_ns, s->to_ns, 0, 0) ?: explain_finish(&x);
+		err = (s->path ? follow_path(&x, s) : follow(&x, s->thread, s->from_ns, s->to_ns, 0, 0))
+			      ?: explain_finish(&x);
 	e->pieces = x.pieces;
 	strpool_free(&x.keys);
 	u64map_free(&x.node_of);

@@ -10,6 +10,7 @@
 #ifndef BRAID_EXPLAIN_EXPLAIN_H
 #define BRAID_EXPLAIN_EXPLAIN_H
 
+#include "span_path.h"
 #include "timeline.h"
 
 /* Wakers that are followed, one behind the other. */
@@ -21,7 +22,8 @@
 struct stretch {
 	uint32_t thread; /* index of wall->threads: an OS thread, or one that wall_add_vthread() has added */
 	uint64_t from_ns, to_ns;
-	const struct span_row *span; /* NULL: it is none of a span */
+	const struct span_row *span;  /* NULL: it is none of a span */
+	const struct span_path *path; /* of a span on several threads, of which `thread` is the last; else NULL */
 };
 
 /* The longest of several, and where it was. */

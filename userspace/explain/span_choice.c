@@ -53,6 +53,9 @@ void span_choice_free(struct span_choice *c)
 {
 	span_view_free(c->view);
 	free(c->spans.at);
+	for (size_t i = 0; i < c->paths.count; i++)
+		span_path_free(c->paths.at[i]);
+	free(c->paths.at);
 	u64map_free(&c->vthreads);
 	*c = (struct span_choice){0};
 }
@@ -106,28 +109,64 @@ const struct span_sum *span_choice_typical(const struct span_choice *c, const st
 
 /* ---- stretches ---- */
 
-/* The virtual thread's place among w->threads, where it is kept. */
-static int place_of_vthread(struct span_choice *c, uint32_t vthread, uint32_t *thread)
+int span_choice_place(struct span_choice *c, uint32_t vthread, uint32_t *thread)
 {
 	uint32_t *known = u64map_put(&c->vthreads, vthread);
 	struct wall_thread t;
+	int err = 0;
 
 	if (!known)
 		return -ENOMEM;
-	if (!*known) {
-		if (!wall_vthread(c->wall, vthread, &t) || wall_add_vthread(c->wall, &t))
-			return -ENOMEM;
+	if (!*known && wall_vthread(c->wall, vthread, &t)) {
+		err = wall_add_vthread(c->wall, &t);
 		*known = (uint32_t)c->wall->threads.count;
 	}
-	*thread = *known - 1;
+	*thread = *known && !err ? *known - 1 : ROW_NONE;
+	return err;
+}
+
+static int place(void *ctx, uint32_t row, uint32_t vthread, uint32_t *thread)
+{
+	struct span_choice *c = ctx;
+
+	*thread = ROW_NONE;
+	if (vthread)
+		return span_choice_place(c, vthread, thread);
+	if (c->wall->threads.at[c->wall->leader[row]].life_ns)
+		*thread = c->wall->leader[row];
+	return 0;
+}
+
+/* A virtual thread is one thread, whatever its carriers are. */
+static bool is_of_one_thread(const struct span_path *p)
+{
+	for (size_t i = 1; i < p->seen.count; i++)
+		if (p->seen.at[i].thread != p->seen.at[0].thread)
+			return false;
+	return true;
+}
+
+static int find_path(struct span_choice *c, const struct span_sum *span, struct stretch *s)
+{
+	struct span_path *p;
+	int err = span_path_new(&p, c->wall, span, place, c);
+
+	if (err || VEC_PUSH(&c->paths, p)) {
+		span_path_free(p);
+		return -ENOMEM;
+	}
+	if (is_of_one_thread(p))
+		return 0;
+	s->path = p;
+	s->thread = p->legs.at[p->legs.count - 1].thread;
 	return 0;
 }
 
 int span_choice_stretch(struct span_choice *c, const struct span_sum *span, struct stretch *s)
 {
+	int err;
+
 	*s = (struct stretch){.from_ns = span->first_ns, .to_ns = span->last_ns, .span = span->row};
-	if (span->vthread)
-		return place_of_vthread(c, span->vthread, &s->thread);
-	s->thread = c->wall->leader[span->thread];
-	return 0;
+	err = place(c, span->thread, span->vthread, &s->thread);
+	return err ?: span->others ? find_path(c, span, s) : 0;
 }

@@ -15,6 +15,7 @@ struct span_choice {
 	struct wall *wall;
 	struct span_view *view;
 	VEC(const struct span_sum *) spans; /* selected, with a thread whose time is known: the longest first */
+	VEC(struct span_path *) paths;	    /* of stretches */
 	struct u64map vthreads;		    /* ids of those that are kept in the wall to their places + 1 */
 };
 
@@ -28,7 +29,10 @@ const struct span_sum *span_choice_find(const struct span_choice *c, uint64_t id
 /* Of those that are called like this one: of whose duration as many are longer as are shorter. *of is their number. */
 const struct span_sum *span_choice_typical(const struct span_choice *c, const struct span_sum *like, size_t *of);
 
-/* 0 or -ENOMEM. */
+/* The place in the wall of a virtual thread, which is kept there; ROW_NONE: its time is not known. 0 or -ENOMEM. */
+int span_choice_place(struct span_choice *c, uint32_t vthread, uint32_t *thread);
+
+/* 0 or -ENOMEM. The stretch's path is the choice's. */
 int span_choice_stretch(struct span_choice *c, const struct span_sum *span, struct stretch *s);
 
 #endif

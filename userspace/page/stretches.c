@@ -5,67 +5,17 @@
 #include <string.h>
 
 #include <util/compare.h>
-#include <views/span_view.h>
 
 /* ---- spans ---- */
 
-static uint64_t length(const struct span_sum *s)
-{
-	return s->last_ns - s->first_ns;
-}
-
-static int compare_spans(const void *x, const void *y)
-{
-	const struct span_sum *p = x, *q = y;
-
-	return compare_u64(length(q), length(p)) ?: compare_u64(p->row->span_id, q->row->span_id);
-}
-
-/* The place of a virtual thread in the wall; ROW_NONE: its time is not known. */
-static int place_vthread(struct wall *w, uint32_t vthread, uint32_t *place)
-{
-	struct wall_thread t;
-	int err = 0;
-
-	*place = ROW_NONE;
-	for (size_t i = w->an->a->threads.count; i < w->threads.count && *place == ROW_NONE; i++)
-		if (w->threads.at[i].vthread == vthread)
-			*place = (uint32_t)i;
-	if (*place == ROW_NONE && wall_vthread(w, vthread, &t)) {
-		*place = (uint32_t)w->threads.count;
-		err = wall_add_vthread(w, &t);
-	}
-	return err;
-}
-
-/* A span is explained by its first thread. */
-static int add_span(struct stretches *to, struct wall *w, const struct span_sum *span)
-{
-	struct chosen_stretch c = {{ROW_NONE, span->first_ns, span->last_ns, span->row}, STRETCH_SPAN};
-	int err = 0;
-
-	if (span->thread == ROW_NONE || span->first_ns >= span->last_ns)
-		return 0;
-	if (span->vthread)
-		err = place_vthread(w, span->vthread, &c.stretch.thread);
-	else if (w->threads.at[w->leader[span->thread]].life_ns)
-		c.stretch.thread = w->leader[span->thread];
-	if (err || c.stretch.thread == ROW_NONE)
-		return err;
-	return VEC_PUSH(&to->list, c);
-}
-
 static int choose_spans(struct stretches *to, struct wall *w)
 {
-	struct span_view *v;
-	int err = span_view_new(&v, w->an);
+	static const struct filter everything;
+	struct chosen_stretch c = {.why = STRETCH_SPAN};
+	int err = span_choice_new(&to->spans, w, &everything);
 
-	if (err)
-		return err;
-	VEC_SORT(&v->sums, compare_spans);
-	for (size_t i = 0; i < v->sums.count && to->list.count < STRETCH_SPANS && !err; i++)
-		err = add_span(to, w, &v->sums.at[i]);
-	span_view_free(v);
+	for (size_t i = 0; i < to->spans.spans.count && i < STRETCH_SPANS && !err; i++)
+		err = span_choice_stretch(&to->spans, to->spans.spans.at[i], &c.stretch) ?: VEC_PUSH(&to->list, c);
 	return err;
 }
 
@@ -131,7 +81,7 @@ static int add_thread(struct stretches *to, struct wall *w, const struct candida
 	uint64_t to_ns = add_saturating(w->an->start_ns, analysis_end_ns(w->an));
 	struct chosen_stretch one = {{.thread = c->place}, why};
 	const struct wall_thread *t;
-	int err = c->vthread ? place_vthread(w, c->vthread, &one.stretch.thread) : 0;
+	int err = c->vthread ? span_choice_place(&to->spans, c->vthread, &one.stretch.thread) : 0;
 
 	if (err || one.stretch.thread == ROW_NONE || is_chosen(to, one.stretch.thread))
 		return err;
@@ -178,4 +128,5 @@ int stretches_choose(struct stretches *s, struct wall *w)
 void stretches_free(struct stretches *s)
 {
 	free(s->list.at);
+	span_choice_free(&s->spans);
 }

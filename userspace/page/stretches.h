@@ -3,7 +3,7 @@
 #ifndef BRAID_PAGE_STRETCHES_H
 #define BRAID_PAGE_STRETCHES_H
 
-#include <explain/explain.h>
+#include <explain/span_choice.h>
 
 #define STRETCH_SPANS 20U
 #define STRETCH_THREADS 10U /* of each kind */
@@ -18,6 +18,7 @@ struct chosen_stretch {
 
 struct stretches {
 	VEC(struct chosen_stretch) list; /* by why, those with most time first */
+	struct span_choice spans;	 /* keeps what the stretches of spans need */
 };
 
 /* Adds the virtual threads among them to the wall. 0 or -ENOMEM. */

@@ -63,6 +63,33 @@ static void json_node(struct json *j, const struct explain *e, const struct expl
 	json_times(j, e, n, n->count, &n->longest);
 }
 
+static void json_legs(struct json *j, const char *key, const struct explain *e, const struct span_leg *legs,
+		      size_t count)
+{
+	json_open(j, key, '[');
+	for (size_t i = 0; i < count; i++) {
+		json_open(j, NULL, '{');
+		json_string(j, "thread", wall_thread_name(e->wall, legs[i].thread));
+		json_number(j, e->wall->threads.at[legs[i].thread].vthread ? "virtual" : "tid",
+			    wall_thread_number(e->wall, legs[i].thread));
+		json_seconds(j, "from_s", analysis_since(e->wall->an, legs[i].from_ns));
+		json_seconds(j, "to_s", analysis_since(e->wall->an, legs[i].to_ns));
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void json_path(struct json *j, const struct explain *e)
+{
+	const struct span_path *p = e->stretch.path;
+
+	if (!p)
+		return;
+	json_legs(j, "threads", e, p->seen.at, p->seen.count);
+	json_legs(j, "path", e, p->legs.at, p->legs.count);
+	json_bool(j, "order_known", !p->guesses);
+}
+
 static void json_stretch(struct json *j, const struct explain *e)
 {
 	const struct analysis *an = e->wall->an;
@@ -80,6 +107,7 @@ static void json_stretch(struct json *j, const struct explain *e)
 		snprintf(span, sizeof(span), "%016" PRIx64, e->stretch.span->span_id);
 		json_string(j, "span", span);
 		json_attributes(j, an->a, e->stretch.span->attributes);
+		json_path(j, e);
 	}
 }
 

@@ -16,8 +16,11 @@ static void text_thread(FILE *out, const struct explain *e)
 {
 	char took[QUANTITY_TEXT];
 
-	fprintf(out, "%s (%" PRIu64 ") took %s", wall_thread_name(e->wall, e->stretch.thread),
-		wall_thread_number(e->wall, e->stretch.thread), duration_text(took, length(e)));
+	fprintf(out, "%s (%" PRIu64 ")", wall_thread_name(e->wall, e->stretch.thread),
+		wall_thread_number(e->wall, e->stretch.thread));
+	fputs(e->stretch.path && e->stretch.path->legs.count > 1 ? ", and other threads before it, took " : " took ",
+	      out);
+	fputs(duration_text(took, length(e)), out);
 }
 
 /* ---- the headline ---- */
@@ -38,6 +41,38 @@ static void text_headline(FILE *out, const struct explain *e)
 	fputs(" to ", out);
 	explain_moment(out, e->wall->an, e->stretch.to_ns);
 	fputs(" of the recording\n", out);
+}
+
+/* ---- threads of a span ---- */
+
+static void text_legs(FILE *out, const struct explain *e, const struct span_leg *legs, size_t count, unsigned top)
+{
+	char time[QUANTITY_TEXT];
+
+	for (size_t i = 0; i < count && i < top; i++) {
+		fprintf(out, "  %11s  from ", duration_cell(time, 11, legs[i].to_ns - legs[i].from_ns));
+		explain_moment(out, e->wall->an, legs[i].from_ns);
+		fprintf(out, "  %s (%" PRIu64 ")\n", wall_thread_name(e->wall, legs[i].thread),
+			wall_thread_number(e->wall, legs[i].thread));
+	}
+	text_more(out, 4, count, top);
+}
+
+static void text_path(FILE *out, const struct explain *e, unsigned top)
+{
+	const struct span_path *p = e->stretch.path;
+
+	if (!p)
+		return;
+	fputs("\nThreads seen in the span\n", out);
+	text_legs(out, e, p->seen.at, p->seen.count, top);
+	fputs("\nWho had it, which is what is explained\n", out);
+	text_legs(out, e, p->legs.at, p->legs.count, top);
+	if (p->guesses)
+		fprintf(out,
+			"  %zu time%s several threads were in the span, and no wake-up says which of them handed it on: "
+			"the order is a guess\n",
+			p->guesses, plural(p->guesses));
 }
 
 /* ---- parts ---- */
@@ -164,6 +199,7 @@ static void text_longest(FILE *out, const struct explain *e)
 void explain_text(FILE *out, const struct explain *e, unsigned top)
 {
 	text_headline(out, e);
+	text_path(out, e, top);
 	text_parts(out, e, top);
 	text_tree(out, e);
 	text_longest(out, e);

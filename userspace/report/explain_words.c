@@ -49,7 +49,7 @@ void explain_what(FILE *out, const struct explain *e, uint32_t node, uint32_t th
 	const struct analysis *an = e->wall->an;
 	const struct explain_node *n = &e->nodes.at[node];
 
-	if (n->depth > 1)
+	if (n->depth > 1 || e->stretch.path)
 		fprintf(out, "%s ", thread == ROW_NONE ? n->who : wall_thread_name(e->wall, thread));
 	fputs(explain_phrase(n->state), out);
 	if (*n->object && n->state != WALL_RUNNABLE)
@@ -67,7 +67,7 @@ void explain_reason(FILE *out, const struct explain *e, const struct explain_par
 	explain_what(out, e, p->node, ROW_NONE);
 	for (uint32_t up = e->nodes.at[p->node].parent; up; up = e->nodes.at[up].parent) {
 		fputs(",\n  for which ", out);
-		if (e->nodes.at[up].depth == 1)
+		if (e->nodes.at[up].depth == 1 && !e->stretch.path)
 			fprintf(out, "%s was ", e->nodes.at[up].who);
 		explain_what(out, e, up, ROW_NONE);
 	}

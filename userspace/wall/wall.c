@@ -346,8 +346,7 @@ const struct jvm_event_row *wall_waited_for(const struct wall *w, const struct j
 	return r->other ? r : wall_lock_of(w, r) ?: r;
 }
 
-/* The last time off the CPU that began before; `ended`: and ended. */
-static const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thread, uint64_t time_ns, bool ended)
+const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thread, uint64_t time_ns, bool ended)
 {
 	const struct wall_thread *t = &w->threads.at[w->leader[thread]];
 	const struct jvm_event_row *events = w->an->a->events.at;

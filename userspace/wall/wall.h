@@ -122,6 +122,8 @@ const struct jvm_event_row *wall_lock_of(const struct wall *w, const struct jvm_
  * HotSpot looks again whether a monitor is free, but the thread waits for the owner.
  */
 const struct jvm_event_row *wall_waited_for(const struct wall *w, const struct jvm_event_row *r);
+/* The last time off the CPU of a row of a->threads that began before; `ended`: and ended. NULL: none. */
+const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thread, uint64_t time_ns, bool ended);
 /* The waker's own wait that ended while `r` lasted: without it, the waker could have come earlier; of
  * the owner of a monitor, also one that still lasts. NULL: none. */
 const struct jvm_event_row *wall_wait_before(const struct wall *w, uint32_t waker, const struct jvm_event_row *r);

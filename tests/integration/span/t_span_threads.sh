@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A span that three threads serve, one after the other: each is shown, and explained for the time in which it had the span,
+# not for what it did before and afterwards.
+source "$(dirname "$0")/../lib.sh"
+
+JAR=$BUILD/braid-context.jar
+[[ -e $JAR ]] || skip "braid was built without a JDK"
+"$JAVA_HOME/bin/javac" -cp "$JAR" -d . "$TEST_DIR/context/Handed.java"
+braid record -q -e offcpu -o h.trace -- "$JAVA" -cp "$JAR:." Handed
+braid explain --span 0000000000000001 h.trace >handed.txt
+braid explain --span 0000000000000001 --json h.trace >handed.json
+braid explain --span 0000000000000003 --json h.trace >other.json
+python3 - <<'END'
+import json
+
+e = json.load(open("handed.json"))
+
+
+def slept(who, site):
+    return sum(p["time_s"] for p in e["parts"] if (p["who"], p["state"], p["site"]) == (who, "sleeping", site))
+
+
+assert abs(sum(p["time_s"] for p in e["parts"]) - e["time_s"]) < 1e-6, e["parts"]
+assert e["time_s"] >= 0.150 and e["thread"] == "writer" and e["order_known"], e
+assert [leg["thread"] for leg in e["path"]] == ["acceptor", "worker-0", "writer"], e["path"]
+assert {leg["thread"] for leg in e["threads"]} == {"acceptor", "worker-0", "writer"}, e["threads"]
+# The putter wakes the taker, so there is no gap.
+assert all(a["to_s"] == b["from_s"] for a, b in zip(e["path"], e["path"][1:])), e["path"]
+assert e["path"][0]["from_s"] == e["from_s"] and e["path"][-1]["to_s"] == e["to_s"], e
+assert 0.040 <= slept("acceptor", "Handed.accept") and 0.060 <= slept("worker-0", "Handed.work"), e["parts"]
+assert 0.050 <= slept("writer", "Handed.write"), e["parts"]
+assert not [p for p in e["parts"] if p["site"] == "Handed.other"], e["parts"]
+other = json.load(open("other.json"))
+assert other["thread"] == "acceptor" and "path" not in other, other
+END
+grep -q '^writer ([0-9]*), and other threads before it, took ' handed.txt || fail "$(cat handed.txt)"
+grep -q 'worker-0 sleeping in Handed.work$' handed.txt || fail "$(cat handed.txt)"
+[[ $(grep -cE '^ +[0-9.]+ m?s  from [0-9.]+ s  (acceptor|worker-0|writer) \(' handed.txt) -eq 6 ]] || fail "not all threads: $(cat handed.txt)"
