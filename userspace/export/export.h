@@ -30,5 +30,8 @@ uint32_t collapsed_thread(struct strpool *names, const struct analysis *an, uint
 struct wall;
 /* `idle`: also of idle threads. */
 int wakers_write(FILE *out, const struct wall *w, bool idle, const struct collapsed_options *options);
+/* The same stacks for formats with tables; only `top` of the options counts. */
+struct stack_table;
+int wakers_table(struct stack_table *t, const struct wall *w, bool idle, const struct collapsed_options *options);
 
 #endif

@@ -48,6 +48,19 @@ const struct process_row *stack_table_process(const struct stack_table *t, uint3
 	return row ? table_get(&t->an->a->processes, row->process) : NULL;
 }
 
+/* `place` of its node, in the tree's order. */
+static int add_item(const struct stack_table *t, item_vec *items, const struct thread_stack *s, uint32_t place)
+{
+	const struct thread_row *row = s->thread == ROW_NONE ? NULL : table_row(&t->an->a->threads, s->thread);
+	const struct item item = {.stack = *s,
+				  .name = analysis_thread_name(t->an, s->thread),
+				  .process = row ? row->process : 0,
+				  .tid = row ? row->tid : 0,
+				  .place = place};
+
+	return VEC_PUSH(items, item);
+}
+
 /* The place of each node in the tree's order. */
 static uint32_t *places(const struct tree *tree)
 {
@@ -64,14 +77,9 @@ static int collect(const struct stack_table *t, const struct profile *p, const u
 	struct stack_sums_cursor c;
 
 	for (stack_sums_begin(&c, &p->sums); (s = stack_sums_next(&c));) {
-		const struct thread_row *row = s->thread == ROW_NONE ? NULL : table_row(&t->an->a->threads, s->thread);
-		struct item item = {.stack = {s->thread, tree_node_of(t->tree, s), s->weight},
-				    .name = analysis_thread_name(t->an, s->thread),
-				    .process = row ? row->process : 0,
-				    .tid = row ? row->tid : 0};
+		const struct thread_stack stack = {s->thread, tree_node_of(t->tree, s), s->weight};
 
-		item.place = place[item.stack.node];
-		if (VEC_PUSH(items, item))
+		if (add_item(t, items, &stack, place[stack.node]))
 			return -ENOMEM;
 	}
 	return 0;
@@ -92,14 +100,19 @@ static void merge(item_vec *items)
 	items->count = n;
 }
 
-static int fill(struct stack_table *t, const struct profile *p, item_vec *items)
+static int collect_profile(const struct stack_table *t, const struct profile *p, item_vec *items)
 {
 	uint32_t *place = places(t->tree);
 	int err = place ? collect(t, p, place, items) : -ENOMEM;
 
 	free(place);
-	if (err || !items->count)
-		return err;
+	return err;
+}
+
+static int arrange(struct stack_table *t, item_vec *items)
+{
+	int err = 0;
+
 	VEC_SORT(items, compare_items);
 	merge(items);
 	if (t->top && items->count > t->top) {
@@ -119,7 +132,23 @@ int stack_table_new(struct stack_table *t, const struct analysis *an, const stru
 	int err;
 
 	*t = (struct stack_table){.an = an, .top = top};
-	err = tree_new(&t->tree, an, p, &options) ?: fill(t, p, &items);
+	err = tree_new(&t->tree, an, p, &options) ?: collect_profile(t, p, &items) ?: arrange(t, &items);
+	free(items.at);
+	if (err)
+		stack_table_free(t);
+	return err;
+}
+
+int stack_table_of(struct stack_table *t, const struct analysis *an, struct tree *tree,
+		   const struct thread_stack *stacks, size_t count, unsigned top)
+{
+	item_vec items = {0};
+	int err = 0;
+
+	*t = (struct stack_table){.an = an, .top = top, .tree = tree};
+	for (size_t i = 0; i < count && !err; i++)
+		err = add_item(t, &items, &stacks[i], stacks[i].node);
+	err = err ?: arrange(t, &items);
 	free(items.at);
 	if (err)
 		stack_table_free(t);

@@ -29,6 +29,9 @@ struct stack_table {
 
 /* 0 or -ENOMEM. */
 int stack_table_new(struct stack_table *t, const struct analysis *an, const struct profile *p, unsigned top);
+/* Of stacks on a tree of frames, which it owns from then on; it need not have links. */
+int stack_table_of(struct stack_table *t, const struct analysis *an, struct tree *tree,
+		   const struct thread_stack *stacks, size_t count, unsigned top);
 void stack_table_free(struct stack_table *t);
 
 /* The process of a thread row; NULL: not known. */

@@ -14,8 +14,9 @@
 #include <wall/wall.h>
 
 #include "export.h"
+#include "stack_table.h"
 
-/* A part of a line: a stack, then a name. */
+/* A part of a line: a stack, then a name. The first part of lines by thread has the thread's row in place of a stack. */
 struct part {
 	uint32_t node; /* of the tree, 0: none */
 	uint32_t name; /* in texts, 0: none */
@@ -31,8 +32,9 @@ struct seq {
 struct wakers {
 	const struct wall *wall;
 	const struct collapsed_options *options;
-	bool idle;
-	bool *used; /* stacks: rows of a->nodes */
+	enum tree_labels labels;
+	bool idle, threads; /* threads: lines begin with the thread */
+	bool *used;	    /* stacks: rows of a->nodes */
 	struct tree *tree;
 	struct strpool texts;
 	VEC(struct part) parts;
@@ -94,7 +96,7 @@ static int use_segment(void *ctx, const struct wall_thread *t, const struct wall
 static int make_tree(struct wakers *k)
 {
 	const struct tree_options options = {
-		.labels = TREE_TEXT, .annotate = k->options->annotate, .lines = k->options->lines};
+		.labels = k->labels, .annotate = k->options->annotate, .lines = k->options->lines};
 	const struct analysis *an = k->wall->an;
 	struct profile p = {0};
 	int err = 0;
@@ -174,8 +176,8 @@ static int add_segment(void *ctx, const struct wall_thread *t, const struct wall
 	if (!is_shown(k, s))
 		return 0;
 	k->last_id = 0;
-	if (k->options->threads) {
-		thread.name = collapsed_thread(&k->texts, an, t->thread);
+	if (k->threads) {
+		thread = (struct part){t->thread, collapsed_thread(&k->texts, an, t->thread)};
 		err = append(k, thread);
 	}
 	part.name = frame_text(k, wall_key(s->state), strpool_get(&an->a->strings, s->object));
@@ -213,26 +215,31 @@ static int put_stack(FILE *out, struct wakers *k, bool *more, uint32_t node, boo
 	return 0;
 }
 
-static int put_seq(FILE *out, struct wakers *k, const struct seq *s)
+/* Fills k->path with the parts of a line, the last one first. */
+static int find_parts(struct wakers *k, const struct seq *s)
 {
-	size_t blocked = k->options->threads ? 1 : 0, n;
-	bool more = false;
-	int err = 0;
-
 	k->path.count = 0;
 	for (const struct seq *i = s;; i = &k->seqs.at[i->before - 1]) {
 		if (VEC_PUSH(&k->path, i->part))
 			return -ENOMEM;
 		if (!i->before)
-			break;
+			return 0;
 	}
+}
+
+static int put_seq(FILE *out, struct wakers *k, const struct seq *s)
+{
+	size_t blocked = k->threads ? 1 : 0, n;
+	bool more = false;
+	int err = find_parts(k, s);
+
 	n = k->path.count;
 	for (size_t i = 0; i < n && !err; i++) {
 		struct part p = k->parts.at[k->path.at[n - 1 - i]];
 
 		if (i > blocked)
 			put(out, &more, "--");
-		err = put_stack(out, k, &more, p.node, i > blocked);
+		err = i < blocked ? 0 : put_stack(out, k, &more, p.node, i > blocked);
 		put(out, &more, strpool_get(&k->texts, p.name));
 	}
 	fprintf(out, " %" PRIu64 "\n", s->weight);
@@ -275,24 +282,140 @@ static int each_segment(struct wakers *k, wall_fn fn)
 	return err;
 }
 
-int wakers_write(FILE *out, const struct wall *w, bool idle, const struct collapsed_options *options)
+/* Finds all lines. */
+static int find_lines(struct wakers *k)
 {
-	struct wakers k = {.wall = w, .options = options, .idle = idle};
 	int err = -ENOMEM;
 
-	k.used = calloc(w->an->a->nodes.count + 1, sizeof(*k.used));
-	if (k.used)
-		err = each_segment(&k, use_segment);
-	err = err ?: make_tree(&k);
-	err = err ?: each_segment(&k, add_segment);
-	err = err ?: put_all(out, &k);
-	tree_free(k.tree);
-	strpool_free(&k.texts);
-	u64map_free(&k.part_of);
-	u64map_free(&k.seq_of);
-	free(k.parts.at);
-	free(k.seqs.at);
-	free(k.path.at);
-	free(k.used);
+	k->used = calloc(k->wall->an->a->nodes.count + 1, sizeof(*k->used));
+	if (k->used)
+		err = each_segment(k, use_segment);
+	return err ?: make_tree(k) ?: each_segment(k, add_segment);
+}
+
+static void free_lines(struct wakers *k)
+{
+	tree_free(k->tree);
+	strpool_free(&k->texts);
+	u64map_free(&k->part_of);
+	u64map_free(&k->seq_of);
+	free(k->parts.at);
+	free(k->seqs.at);
+	free(k->path.at);
+	free(k->used);
+}
+
+int wakers_write(FILE *out, const struct wall *w, bool idle, const struct collapsed_options *options)
+{
+	struct wakers k = {
+		.wall = w, .options = options, .labels = TREE_TEXT, .idle = idle, .threads = options->threads};
+	int err = find_lines(&k) ?: put_all(out, &k);
+
+	free_lines(&k);
+	return err;
+}
+
+/* ---- as a table ---- */
+
+/* The lines as a tree: its frames are those of the tree of stacks, names, and what separates the stacks. */
+struct chains {
+	struct wakers *k;
+	VEC(struct tree_node) nodes;
+	struct u64map child_of; /* parent and label to nodes' index */
+	struct u64map name_of;	/* in texts to labels' index + 1 */
+	uint32_t separator;	/* in texts */
+	VEC(struct thread_stack) stacks;
+};
+
+static int add_frame(struct chains *c, uint32_t *node, uint32_t label)
+{
+	uint32_t *at = u64map_put(&c->child_of, (uint64_t)*node << 32 | label);
+
+	if (!at || (!*at && VEC_PUSH(&c->nodes, (struct tree_node){.parent = *node, .label = label})))
+		return -ENOMEM;
+	if (!*at)
+		*at = (uint32_t)c->nodes.count - 1;
+	*node = *at;
+	return 0;
+}
+
+static int add_name(struct chains *c, uint32_t *node, uint32_t name)
+{
+	const struct tree_label label = {
+		.text = strpool_get(&c->k->texts, name), .file = "", .domain = DOMAIN_CLASS, .kind = KIND_CLASS};
+	uint32_t *at = u64map_put(&c->name_of, name);
+
+	if (!at || (!*at && VEC_PUSH(&c->k->tree->labels, label)))
+		return -ENOMEM;
+	if (!*at)
+		*at = (uint32_t)c->k->tree->labels.count;
+	return add_frame(c, node, *at - 1);
+}
+
+static int add_part(struct chains *c, uint32_t *node, const struct part *p, bool from_leaf)
+{
+	const struct tree_node *nodes = c->k->tree->nodes.at;
+	size_t first = c->k->path.count, n;
+	int err = 0;
+
+	for (uint32_t i = p->node; i && !err; i = nodes[i].parent)
+		err = VEC_PUSH(&c->k->path, nodes[i].label);
+	n = c->k->path.count - first;
+	for (size_t i = 0; i < n && !err; i++)
+		err = add_frame(c, node, c->k->path.at[from_leaf ? first + i : first + n - 1 - i]);
+	c->k->path.count = first;
+	return err ?: add_name(c, node, p->name);
+}
+
+static int add_line(struct chains *c, const struct seq *s)
+{
+	struct wakers *k = c->k;
+	struct thread_stack stack = {.weight = s->weight};
+	int err = find_parts(k, s);
+	size_t n = k->path.count;
+
+	if (!err)
+		stack.thread = k->parts.at[k->path.at[n - 1]].node;
+	for (size_t i = 1; i < n && !err; i++) {
+		struct part p = k->parts.at[k->path.at[n - 1 - i]];
+
+		err = i > 1 ? add_name(c, &stack.node, c->separator) : 0;
+		err = err ?: add_part(c, &stack.node, &p, i > 1);
+	}
+	return err ?: VEC_PUSH(&c->stacks, stack);
+}
+
+/* The tree of stacks becomes that of the lines. */
+static int make_chains(struct chains *c)
+{
+	struct wakers *k = c->k;
+	int err = 0;
+
+	c->separator = strpool_add(&k->texts, "--", 2);
+	if (c->separator == STRPOOL_FAILED || VEC_PUSH(&c->nodes, (struct tree_node){0}))
+		return -ENOMEM;
+	for (size_t i = 0; i < k->seqs.count && !err; i++)
+		err = k->seqs.at[i].weight ? add_line(c, &k->seqs.at[i]) : 0;
+	free(k->tree->nodes.at);
+	memcpy(&k->tree->nodes, &c->nodes, sizeof(c->nodes));
+	return err;
+}
+
+int wakers_table(struct stack_table *t, const struct wall *w, bool idle, const struct collapsed_options *options)
+{
+	struct wakers k = {.wall = w, .options = options, .labels = TREE_FRAMES, .idle = idle, .threads = true};
+	struct chains c = {.k = &k};
+	int err = find_lines(&k) ?: make_chains(&c);
+
+	if (!err) {
+		k.tree->texts = k.texts; /* of the names of its labels */
+		k.texts = (struct strpool){0};
+		err = stack_table_of(t, w->an, k.tree, c.stacks.at, c.stacks.count, options->top);
+		k.tree = NULL;
+	}
+	u64map_free(&c.child_of);
+	u64map_free(&c.name_of);
+	free(c.stacks.at);
+	free_lines(&k);
 	return err;
 }

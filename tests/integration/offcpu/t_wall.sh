@@ -26,6 +26,16 @@ braid export --event wall --no-idle wall.trace >busy.stacks
 braid export --event wall --include '^Blocked[.](naps|parks|takes)$' wall.trace >naps.stacks
 braid export --event offcpu --wakers --no-idle wall.trace >wakers.stacks
 python3 "$TEST_DIR/wall.py"
+# The chains of wakers are the same in other formats, and formats that cannot have them say why.
+braid export --event offcpu --wakers --threads wall.trace >chains.stacks
+braid export --event offcpu --wakers --format speedscope wall.trace >chains.json
+python3 "$TEST_DIR/chains.py" chains.stacks chains.json
+for format in pprof otlp; do
+	braid export --event offcpu --wakers --format "$format" -o "chains.$format" wall.trace
+	grep -qaF -e '--' "chains.$format" || fail "$format has no chains"
+done
+! braid export --event offcpu --wakers --format firefox wall.trace >out 2>err || fail "firefox has chains of wakers"
+grep -q 'a chain of wakers is made of several; write --wakers with --format pprof' err || fail "$(cat err)"
 braid report --wall wall.trace >wall.txt
 for section in 'Where the time went' 'Threads: their life' 'What was waited for' Wakers 'Chains of waits'; do
 	grep -q "^$section" wall.txt || fail "the report has no '$section'"

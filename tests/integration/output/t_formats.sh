@@ -19,7 +19,7 @@ protoc --decode=otlp.ProfilesData -I"$root/userspace/export/proto" otlp.proto <o
 protoc --decode=perfetto.Trace -I"$root/userspace/export/proto" perfetto.proto <perfetto >perfetto.txt
 python3 "$TEST_DIR/formats.py" || fail "the formats differ"
 
-for options in "--format pprof --threads" "--format otlp --lines" "--format speedscope --event offcpu --wakers" \
+for options in "--format pprof --threads" "--format otlp --lines" "--format firefox --event offcpu --wakers" \
 	"--format hprof --event lock" "--format chrome --event wall" "--format firefox --top 3"; do
 	status=0
 	# shellcheck disable=SC2086 # words

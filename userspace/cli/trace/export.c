@@ -117,6 +117,11 @@ static void check_event(struct argp_state *state, const struct export_options *o
 	if (formats[o->format].timed && o->wall)
 		argp_error(state, "--format %s has events at their times; write --event wall with --format pprof",
 			   name);
+	if (formats[o->format].timed && o->wakers)
+		argp_error(state,
+			   "--format %s has events at their times, each with its own stack, and a chain of wakers is "
+			   "made of several; write --wakers with --format pprof, otlp, speedscope or collapsed",
+			   name);
 	if (formats[o->format].timed && o->common.top != UINT_MAX)
 		argp_error(state, "--format %s has events at their times; --top is for formats with stacks", name);
 }
@@ -172,9 +177,9 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (formats[o->format].tables)
 			check_tables(state, o);
-		if (o->format && (o->wakers || o->collapsed.threads || o->collapsed.lines))
-			argp_error(state, "--wakers, --threads and --lines are for --format collapsed; the others have "
-					  "threads and lines anyway");
+		if (o->format && (o->collapsed.threads || o->collapsed.lines))
+			argp_error(state, "--threads and --lines are for --format collapsed; the others have threads "
+					  "and lines anyway");
 		check_event(state, o);
 		if (o->wakers && o->kind != BRAID_JVM_OFFCPU)
 			argp_error(state, "--wakers: needs --event offcpu");
@@ -213,18 +218,6 @@ static int fill_profile(const struct loaded *l, const struct export_options *o, 
 	return err;
 }
 
-static bool write_wakers(const struct loaded *l, const struct export_options *o)
-{
-	FILE *out = common_output_open(o->output, o->file);
-	struct wall *wall = NULL;
-	int err = out ? wall_new(&wall, l->analysis) : 0;
-
-	if (out && !err)
-		err = wakers_write(out, wall, !o->idle.none, &o->collapsed);
-	wall_free(wall);
-	return out && common_output_close(out, o->output, err);
-}
-
 /* What the weights of the profile are that the options choose. */
 static struct profile_unit unit_of(const struct analysis *an, const struct export_options *o)
 {
@@ -253,6 +246,32 @@ static int write_table(FILE *out, const struct loaded *l, const struct profile *
 		err = formats[o->format].stacks(out, &table, &unit, o->collapsed.annotate);
 	stack_table_free(&table);
 	return err;
+}
+
+static int write_wakers_table(FILE *out, const struct loaded *l, const struct wall *w, const struct export_options *o)
+{
+	const struct profile_unit unit = unit_of(l->analysis, o);
+	struct stack_table table;
+	int err = wakers_table(&table, w, !o->idle.none, &o->collapsed);
+
+	if (!err) {
+		err = formats[o->format].stacks(out, &table, &unit, o->collapsed.annotate);
+		stack_table_free(&table);
+	}
+	return err;
+}
+
+static bool write_wakers(const struct loaded *l, const struct export_options *o)
+{
+	FILE *out = common_output_open(o->output, o->file);
+	struct wall *wall = NULL;
+	int err = out ? wall_new(&wall, l->analysis) : 0;
+
+	if (out && !err)
+		err = o->format ? write_wakers_table(out, l, wall, o)
+				: wakers_write(out, wall, !o->idle.none, &o->collapsed);
+	wall_free(wall);
+	return out && common_output_close(out, o->output, err);
 }
 
 static void warn_nothing(const struct loaded *l, const struct export_options *o)
