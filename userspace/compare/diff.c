@@ -2,13 +2,18 @@
 #include "diff.h"
 #include "slices.h"
 
+#include <util/compare.h>
+
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #define REPLICATES 999
 #define ROWS_MAX 4096	 /* the heaviest methods; bounds the time, which no file must make as long as it likes */
+#define STACK_MAX 512	 /* innermost methods of a stack's name */
 #define SHARE_MIN 0.0002 /* of both totals, of a method that has a row */
 #define SEED 0x9e3779b97f4a7c15ULL
 
@@ -16,12 +21,16 @@ struct weighted {
 	double value, weight;
 };
 
-/* A method in both recordings. */
+/* A method, or a stack, in both recordings. */
 struct pair {
 	struct diff_row row;
 	const struct method_slices *of[DIFF_SIDES]; /* NULL: it does not appear there */
 	double heavier;				    /* share, of the recording in which it is larger */
 	double score;				    /* difference by its standard error */
+	uint64_t key;				    /* a hash of its name, see key_of() */
+	size_t at;				    /* in the slices of the side that was read first */
+	int side;				    /* that side */
+	uint32_t name;				    /* in the pool */
 };
 
 struct comparison {
@@ -29,7 +38,7 @@ struct comparison {
 	const struct diff_options *options;
 	struct diff *diff;
 	VEC(struct pair) pairs;
-	struct u64map pair_of;	   /* name and domain to an index + 1 */
+	struct u64map pair_of;	   /* key to an index + 1 */
 	struct weighted *ratios;   /* room for one of each pair */
 	double factor[DIFF_SIDES]; /* of shares, see factors() */
 	double spread[DIFF_SIDES]; /* the standard errors of the factors */
@@ -56,17 +65,42 @@ static double share_of(const struct comparison *c, const struct method_slices *m
 	return c->options->total ? m->total_sum : m->self_sum;
 }
 
-static struct pair *pair_of(struct comparison *c, const struct tree_label *label)
+/* Names of methods and stacks are kept for those that get a row. */
+static uint64_t key_of_label(const struct tree_label *label, uint64_t seed)
 {
-	uint32_t name = strpool_add(&c->diff->names, label->text, strlen(label->text));
-	struct pair fresh = {.row = {.name = NULL, .domain = (enum stack_domain)label->domain},
-			     .of = {&nothing, &nothing}};
-	uint32_t *at = name == STRPOOL_FAILED ? NULL : u64map_put(&c->pair_of, (uint64_t)name << 8 | label->domain);
+	return XXH3_64bits_withSeed(label->text, strlen(label->text), seed + label->domain);
+}
+
+static uint64_t key_of(const struct slices *s, size_t i)
+{
+	uint64_t key = 0;
+
+	if (!s->stacks.at)
+		return key_of_label(&s->tree->labels.at[i], 0);
+	for (uint32_t node = s->stacks.at[i]; node; node = s->tree->nodes.at[node].parent)
+		key = key_of_label(&s->tree->labels.at[s->tree->nodes.at[node].label], key);
+	return key;
+}
+
+/* The method, or the innermost one of the stack. */
+static const struct tree_label *label_of(const struct slices *s, size_t i)
+{
+	return &s->tree->labels.at[s->stacks.at ? s->tree->nodes.at[s->stacks.at[i]].label : i];
+}
+
+static struct pair *pair_of(struct comparison *c, int side, size_t i)
+{
+	const struct slices *s = &c->side[side];
+	struct pair fresh = {.row = {.domain = (enum stack_domain)label_of(s, i)->domain},
+			     .of = {&nothing, &nothing},
+			     .key = key_of(s, i),
+			     .side = side,
+			     .at = i};
+	uint32_t *at = u64map_put(&c->pair_of, fresh.key);
 
 	if (!at)
 		return NULL;
 	if (!*at) {
-		fresh.row.name = strpool_get(&c->diff->names, name);
 		if (VEC_PUSH(&c->pairs, fresh)) {
 			*at = UINT32_MAX; /* no one reads it: the caller gives up */
 			return NULL;
@@ -76,17 +110,18 @@ static struct pair *pair_of(struct comparison *c, const struct tree_label *label
 	return &c->pairs.at[*at - 1];
 }
 
-/* Pseudo frames are no methods. */
+/* Pseudo frames are no methods, but parts of stacks. */
 static int join(struct comparison *c, int side)
 {
 	const struct slices *s = &c->side[side];
 
-	for (size_t i = 0; i < s->tree->labels.count; i++) {
+	for (size_t i = 0; i < slices_count(s); i++) {
 		struct pair *p;
 
-		if (s->tree->labels.at[i].domain == DOMAIN_INCOMPLETE || share_of(c, &s->methods[i]) <= 0)
+		if ((!c->options->stacks && label_of(s, i)->domain == DOMAIN_INCOMPLETE) ||
+		    share_of(c, &s->methods[i]) <= 0)
 			continue;
-		p = pair_of(c, &s->tree->labels.at[i]);
+		p = pair_of(c, side, i);
 		if (!p)
 			return -ENOMEM;
 		p->of[side] = &s->methods[i];
@@ -101,7 +136,7 @@ static int compare_heavier(const void *x, const void *y)
 
 	if (p->heavier != q->heavier)
 		return p->heavier > q->heavier ? -1 : 1;
-	return strcmp(p->row.name, q->row.name) ?: (int)p->row.domain - (int)q->row.domain;
+	return compare_u64(p->key, q->key);
 }
 
 static void keep_heaviest(struct comparison *c)
@@ -113,6 +148,53 @@ static void keep_heaviest(struct comparison *c)
 	while (n < c->pairs.count && n < ROWS_MAX && c->pairs.at[n].heavier >= SHARE_MIN)
 		n++;
 	c->pairs.count = n;
+}
+
+/* Writes the names of a stack's methods, the outermost first. */
+static void write_stack(FILE *out, const struct slices *s, uint32_t node)
+{
+	uint32_t parents[STACK_MAX], n = 0;
+
+	for (; node && n < STACK_MAX; node = s->tree->nodes.at[node].parent)
+		parents[n++] = node;
+	if (node)
+		fputs("...;", out);
+	while (n--)
+		fprintf(out, "%s%s", s->tree->labels.at[s->tree->nodes.at[parents[n]].label].text, n ? ";" : "");
+}
+
+static int name(struct comparison *c, struct pair *p)
+{
+	const struct slices *s = &c->side[p->side];
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out;
+	uint32_t id;
+
+	if (!c->options->stacks) {
+		id = strpool_add(&c->diff->names, label_of(s, p->at)->text, strlen(label_of(s, p->at)->text));
+	} else {
+		out = open_memstream(&text, &size);
+		if (!out)
+			return -ENOMEM;
+		write_stack(out, s, s->stacks.at[p->at]);
+		id = fclose(out) ? STRPOOL_FAILED : strpool_add(&c->diff->names, text, size);
+		free(text);
+	}
+	p->name = id;
+	return id == STRPOOL_FAILED ? -ENOMEM : 0;
+}
+
+/* The pool may move while names are added. */
+static int name_all(struct comparison *c)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < c->pairs.count && !err; i++)
+		err = name(c, &c->pairs.at[i]);
+	for (size_t i = 0; i < c->pairs.count && !err; i++)
+		c->pairs.at[i].row.name = strpool_get(&c->diff->names, c->pairs.at[i].name);
+	return err;
 }
 
 /* ---- shares, and how much slices make them vary ---- */
@@ -321,8 +403,9 @@ static int compare_sides(struct comparison *c)
 		return err;
 	keep_heaviest(c);
 	c->ratios = calloc(c->pairs.count + 1, sizeof(*c->ratios));
-	if (!c->ratios)
-		return -ENOMEM;
+	err = c->ratios ? name_all(c) : -ENOMEM;
+	if (err)
+		return err;
 	find_factors(c);
 	measure(c);
 	judge(c);
@@ -342,7 +425,7 @@ int diff_new(struct diff **out, const struct analysis *const an[DIFF_SIDES], con
 	int err = c.diff ? 0 : -ENOMEM;
 
 	for (int side = 0; side < DIFF_SIDES && !err; side++) {
-		err = slices_new(&c.side[side], an[side], options->kind, scale[side]);
+		err = slices_new(&c.side[side], an[side], options, scale[side]);
 		if (!err)
 			c.diff->total[side] = c.side[side].weight;
 	}

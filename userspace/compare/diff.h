@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What two recordings spend by method, and which differences are more than chance.
+ * What two recordings spend by method or by stack, and which differences are more than chance.
  *
  * Each recording is cut into slices with equal totals, whose differences among each other say how much a recording
  * varies by itself. A method's difference, divided by its standard error, is compared with the largest such value of all
@@ -18,6 +18,7 @@ enum { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };
 
 struct diff_options {
 	uint32_t kind;	/* of JVM events; 0: samples */
+	bool stacks;	/* of whole stacks, not of methods */
 	bool total;	/* of methods with all that they call, not by themselves */
 	bool normalise; /* shares, not amounts, see struct diff_row */
 };
@@ -27,8 +28,8 @@ struct diff_options {
  * scaled so that the median method has the same, because one method's larger share makes all others smaller.
  */
 struct diff_row {
-	const char *name;
-	enum stack_domain domain;
+	const char *name;	  /* of stacks: the names of their methods, the outermost first, with ';' in between */
+	enum stack_domain domain; /* of stacks: of the innermost method */
 	double amount[DIFF_SIDES];
 	double error;  /* standard error of the difference */
 	double chance; /* that a difference like this is one by chance; 1 / (replicates + 1) at least */
@@ -41,7 +42,7 @@ struct diff {
 	size_t significant; /* number of rows up to DIFF_LEVEL */
 	double total[DIFF_SIDES]; /* amounts, never shares */
 	double factor;	  /* a share of the total after, times this, is comparable with one of the total before */
-	uint64_t methods; /* distinct ones; those with a tiny share of both totals have no row */
+	uint64_t methods; /* distinct ones, or stacks; those with a tiny share of both totals have no row */
 };
 
 /* 0 or -ENOMEM. The samples of both must have been kept; `scale` turns weights into the unit of amounts. */

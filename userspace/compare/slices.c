@@ -98,6 +98,15 @@ static int collect_events(hit_vec *hits, const struct slices *s, const struct an
 	return err;
 }
 
+static void take_stack(struct slices *s, const struct hit *hit, unsigned slice, const uint32_t *stack_of)
+{
+	struct method_slices *m = &s->methods[stack_of[hit->node] - 1];
+	double share = hit->weight / s->weight;
+
+	m->self[slice] += (float)share;
+	m->self_sum += share;
+}
+
 /* Counts a hit for its method, and once for each method on its stack. `seen` has the last stack of each label. */
 static void take(struct slices *s, const struct hit *hit, unsigned slice, uint32_t *seen, uint32_t stack)
 {
@@ -124,7 +133,7 @@ static void take(struct slices *s, const struct hit *hit, unsigned slice, uint32
  * Slices have equal totals, not equal lengths: how much of a CPU other programs leave to this one varies a lot, and
  * says nothing about what it does.
  */
-static int cut(struct slices *s, const hit_vec *hits)
+static int cut(struct slices *s, const hit_vec *hits, const uint32_t *stack_of)
 {
 	uint32_t *seen = calloc(s->tree->labels.count + 1, sizeof(*seen));
 	double before = 0;
@@ -135,14 +144,51 @@ static int cut(struct slices *s, const hit_vec *hits)
 		const struct hit *hit = &hits->at[i];
 		unsigned slice = (unsigned)(before / s->weight * SLICES);
 
-		take(s, hit, slice < SLICES ? slice : SLICES - 1, seen, (uint32_t)i + 1);
+		slice = slice < SLICES ? slice : SLICES - 1;
+		if (stack_of)
+			take_stack(s, hit, slice, stack_of);
+		else
+			take(s, hit, slice, seen, (uint32_t)i + 1);
 		before += hit->weight;
 	}
 	free(seen);
 	return 0;
 }
 
-static int fill(struct slices *s, const struct analysis *an, const struct profile *p, uint32_t kind, double scale)
+/* The number + 1 of the stack of each node; NULL: no memory. */
+static uint32_t *find_stacks(struct slices *s, const hit_vec *hits)
+{
+	uint32_t *of = calloc(s->tree->nodes.count, sizeof(*of));
+
+	for (size_t i = 0; of && i < hits->count; i++) {
+		uint32_t node = hits->at[i].node;
+
+		if (of[node])
+			continue;
+		if (VEC_PUSH(&s->stacks, node)) {
+			free(of);
+			return NULL;
+		}
+		of[node] = (uint32_t)s->stacks.count;
+	}
+	return of;
+}
+
+static int cut_all(struct slices *s, const hit_vec *hits, bool stacks)
+{
+	uint32_t *stack_of = stacks ? find_stacks(s, hits) : NULL;
+	int err;
+
+	if (stacks && !stack_of)
+		return -ENOMEM;
+	s->methods = calloc((stacks ? s->stacks.count : s->tree->labels.count) + 1, sizeof(*s->methods));
+	err = !s->methods ? -ENOMEM : s->weight > 0 ? cut(s, hits, stack_of) : 0;
+	free(stack_of);
+	return err;
+}
+
+static int fill(struct slices *s, const struct analysis *an, const struct profile *p,
+		const struct diff_options *options, double scale)
 {
 	const struct tree_options methods = {.labels = TREE_METHODS};
 	hit_vec hits = {0};
@@ -150,9 +196,7 @@ static int fill(struct slices *s, const struct analysis *an, const struct profil
 
 	if (err)
 		return err;
-	s->methods = calloc(s->tree->labels.count + 1, sizeof(*s->methods));
-	err = !s->methods		  ? -ENOMEM
-	      : kind			  ? collect_events(&hits, s, an, kind, scale)
+	err = options->kind		  ? collect_events(&hits, s, an, options->kind, scale)
 	      : analyzer_has_times(an->a) ? collect_samples(&hits, s, an, scale)
 					  : collect_untimed(&hits, s, an, scale);
 	for (size_t i = 0; i < hits.count; i++) {
@@ -160,28 +204,33 @@ static int fill(struct slices *s, const struct analysis *an, const struct profil
 		s->squares += hits.at[i].weight * hits.at[i].weight;
 	}
 	VEC_SORT(&hits, compare_hits);
-	if (!err && s->weight > 0)
-		err = cut(s, &hits);
+	err = err ?: cut_all(s, &hits, options->stacks);
 	free(hits.at);
 	return err;
 }
 
-int slices_new(struct slices *s, const struct analysis *an, uint32_t kind, double scale)
+int slices_new(struct slices *s, const struct analysis *an, const struct diff_options *options, double scale)
 {
 	struct profile of_events = {0};
-	int err = kind ? events_profile(an, kind, &of_events) : 0;
+	int err = options->kind ? events_profile(an, options->kind, &of_events) : 0;
 
 	*s = (struct slices){0};
 	if (!err)
-		err = fill(s, an, kind ? &of_events : &an->samples, kind, scale);
+		err = fill(s, an, options->kind ? &of_events : &an->samples, options, scale);
 	profile_free(&of_events);
 	if (err)
 		slices_free(s);
 	return err;
 }
 
+size_t slices_count(const struct slices *s)
+{
+	return s->stacks.at ? s->stacks.count : s->tree->labels.count;
+}
+
 void slices_free(struct slices *s)
 {
+	free(s->stacks.at);
 	tree_free(s->tree);
 	free(s->methods);
 	*s = (struct slices){0};

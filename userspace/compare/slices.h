@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A recording's weights by method, in slices of time that have equal totals; diff.c compares those of two. */
+/* A recording's weights by method or by stack, in slices of time that have equal totals; diff.c compares those of two. */
 #ifndef BRAID_COMPARE_SLICES_H
 #define BRAID_COMPARE_SLICES_H
 
-#include <views/tree.h>
-
 #include "diff.h"
+
+#include <views/tree.h>
 
 #define SLICES 40
 
-/* Shares of a method in each slice, and in all of them. */
+/* Shares of a method, or of a stack, in each slice, and in all of them. */
 struct method_slices {
 	float self[SLICES];  /* by itself */
 	float total[SLICES]; /* and with all that it calls, each stack once */
@@ -18,13 +18,16 @@ struct method_slices {
 
 struct slices {
 	struct tree *tree;	       /* TREE_METHODS */
-	struct method_slices *methods; /* per label */
+	struct method_slices *methods; /* per label, or per stack */
+	VEC(uint32_t) stacks;	       /* the node of each */
 	double weight;		       /* of everything */
 	double squares;		       /* the sum of squares of the single weights: the variance of a Poisson sum */
 };
 
-/* 0 or -ENOMEM. `kind`: of JVM events, 0: samples. `scale` is for weights. */
-int slices_new(struct slices *s, const struct analysis *an, uint32_t kind, double scale);
+/* 0 or -ENOMEM. `scale` is for weights. */
+int slices_new(struct slices *s, const struct analysis *an, const struct diff_options *options, double scale);
+/* The number of `methods`. */
+size_t slices_count(const struct slices *s);
 void slices_free(struct slices *s);
 
 #endif

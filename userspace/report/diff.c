@@ -9,6 +9,7 @@
 
 #define CELL 64
 #define WIDTH 12
+#define STACK_WIDTH 120
 
 static double change_of(const struct diff_row *row)
 {
@@ -46,6 +47,29 @@ static const char *relative(char to[CELL], double before, double after)
 	return to;
 }
 
+/* Of a stack, the innermost methods that fit. */
+static void print_name(FILE *out, const struct diff_report *r, const char *name)
+{
+	size_t size = strlen(name);
+	const char *from = name + (size > STACK_WIDTH ? size - STACK_WIDTH : 0);
+
+	if (!r->options->stacks || from == name) {
+		fputs(name, out);
+		return;
+	}
+	from = strchr(from, ';') ?: strrchr(name, ';') ?: name - 1;
+	fprintf(out, "...;%s", from + 1);
+}
+
+/* "method" and "methods", "class" and "classes" */
+static const char *rows_called(char to[CELL], const struct diff_report *r)
+{
+	size_t size = strlen(r->row);
+
+	snprintf(to, CELL, "%s%s", r->row, size && r->row[size - 1] == 's' ? "es" : "s");
+	return to;
+}
+
 static void print_row(FILE *out, const struct diff_report *r, const struct diff_row *row)
 {
 	char change[CELL], before[CELL], after[CELL], part[CELL];
@@ -57,14 +81,17 @@ static void print_row(FILE *out, const struct diff_report *r, const struct diff_
 		number_cell(after, r, r->options->normalise, row->amount[DIFF_AFTER]));
 	if (r->all)
 		fprintf(out, " %8.1f %%", 100 * row->chance);
-	fprintf(out, "  %s\n", row->name);
+	fputs("  ", out);
+	print_name(out, r, row->name);
+	putc('\n', out);
 }
 
 static void print_rows(FILE *out, const struct diff_report *r)
 {
 	size_t count = r->all ? r->diff->rows.count : r->diff->significant;
 
-	fprintf(out, "  %13s %10s %12s %12s%s  method\n", "change", "", "before", "after", r->all ? "     chance" : "");
+	fprintf(out, "  %13s %10s %12s %12s%s  %s\n", "change", "", "before", "after", r->all ? "     chance" : "",
+		r->row);
 	for (size_t i = 0; i < count && i < r->top; i++)
 		print_row(out, r, &r->diff->rows.at[i]);
 	text_more(out, 2, count, r->top);
@@ -86,20 +113,21 @@ static void print_totals(FILE *out, const struct diff_report *r)
 void diff_text(FILE *out, const struct diff_report *r)
 {
 	const struct diff *d = r->diff;
+	char rows[CELL];
 
-	fprintf(out, "%s of methods%s in %s and in %s%s\n", r->what, r->options->total ? " and what they call" : "",
+	rows_called(rows, r);
+	fprintf(out, "%s of %s%s in %s and in %s%s\n", r->what, rows, r->options->total ? " and what they call" : "",
 		r->path[DIFF_BEFORE], r->path[DIFF_AFTER],
-		r->options->normalise ? ", as shares, with the median method the same" : "");
+		r->options->normalise ? ", as shares, with the median one the same" : "");
 	print_totals(out, r);
 	if (d->significant)
 		fprintf(out,
-			"\n%zu of %" PRIu64
-			" methods differ by more than chance (at the %.0f %% level, for all of them "
+			"\n%zu of %" PRIu64 " %s differ by more than chance (at the %.0f %% level, for all of them "
 			"together)\n",
-			d->significant, d->methods, 100 * DIFF_LEVEL);
+			d->significant, d->methods, rows, 100 * DIFF_LEVEL);
 	else
-		fprintf(out, "\nNone of %" PRIu64 " methods differs by more than chance, at the %.0f %% level\n",
-			d->methods, 100 * DIFF_LEVEL);
+		fprintf(out, "\nNone of %" PRIu64 " %s differs by more than chance, at the %.0f %% level\n", d->methods,
+			rows, 100 * DIFF_LEVEL);
 	if (d->significant || (r->all && d->rows.count))
 		print_rows(out, r);
 }
@@ -115,10 +143,10 @@ static void json_side(struct json *j, const char *key, const struct diff_report 
 	json_close(j, '}');
 }
 
-static void json_row(struct json *j, const struct diff_row *row)
+static void json_row(struct json *j, const struct diff_report *r, const struct diff_row *row)
 {
 	json_open(j, NULL, '{');
-	json_string(j, "method", row->name);
+	json_string(j, r->row, row->name);
 	json_string(j, "kind", domain_name(row->domain));
 	json_decimal(j, "before", row->amount[DIFF_BEFORE]);
 	json_decimal(j, "after", row->amount[DIFF_AFTER]);
@@ -139,6 +167,7 @@ void diff_json(FILE *out, const struct diff_report *r)
 	json_side(&j, "after", r, DIFF_AFTER);
 	json_string(&j, "what", r->what);
 	json_string(&j, "unit", r->options->normalise ? "share" : units[r->unit]);
+	json_string(&j, "rows_are", r->row);
 	json_bool(&j, "with_callees", r->options->total);
 	json_decimal(&j, "level", DIFF_LEVEL);
 	json_number(&j, "methods", r->diff->methods);
@@ -146,7 +175,7 @@ void diff_json(FILE *out, const struct diff_report *r)
 	json_open(&j, "rows", '[');
 	for (size_t i = 0; i < r->diff->rows.count && i < r->top; i++)
 		if (r->all || r->diff->rows.at[i].chance <= DIFF_LEVEL)
-			json_row(&j, &r->diff->rows.at[i]);
+			json_row(&j, r, &r->diff->rows.at[i]);
 	json_close(&j, ']');
 	json_close(&j, '}');
 	putc('\n', out);

@@ -14,6 +14,7 @@ struct diff_report {
 	const char *path[DIFF_SIDES];
 	uint64_t duration_ns[DIFF_SIDES];
 	const char *what;    /* "CPU time", "allocated", "cycles" */
+	const char *row;     /* what a row is about: "method", "stack", "class" */
 	enum kind_unit unit; /* of amounts; times are in ns */
 	unsigned top;	     /* rows that are printed */
 	bool all;	     /* also of methods that may differ by chance */

@@ -23,6 +23,23 @@ END
 done
 braid diff --total --include 'Rounds\.main' 1.trace 3.trace >text 2>err
 grep -q '^  +.* Rounds.changed$' text || fail "$(cat text)"
+# By stack: the whole way to the method.
+braid diff --by stack --json --include 'Rounds\.main' 1.trace 3.trace >diff.json
+python3 - <<'END' || fail "$(braid diff --by stack 1.trace 3.trace)"
+import json
+
+d = json.load(open("diff.json"))
+changed = [r for r in d["rows"] if r["stack"].endswith("Rounds.main;Rounds.changed")]
+assert d["rows_are"] == "stack" and changed and changed[0]["differs"] and changed[0]["after"] > changed[0]["before"], d
+END
+braid diff --by stack --include 'Rounds\.main' 1.trace 3.trace >text
+grep -q '^  +.*;Rounds.main;Rounds.changed$' text || fail "$(cat text)"
+for options in '--by stack --total' '--by thread' '--by stack --html x.html'; do
+	status=0
+	# shellcheck disable=SC2086 # words
+	braid diff $options 1.trace 3.trace >text 2>err || status=$?
+	[[ $status -eq 2 ]] || fail "$options: $status"
+done
 # The page of both, in a browser. It is not written over one of them.
 status=0
 braid diff --html 1.trace 1.trace 3.trace >text 2>err || status=$?

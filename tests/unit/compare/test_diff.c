@@ -230,6 +230,7 @@ static char *printed(const struct diff *d, const struct diff_options *options,
 		     void (*print)(FILE *out, const struct diff_report *r))
 {
 	const struct diff_report r = {.diff = d,
+				      .row = "method",
 				      .options = options,
 				      .path = {"a.trace", "b.trace"},
 				      .duration_ns = {LENGTH_NS, LENGTH_NS},
@@ -297,7 +298,7 @@ START_TEST(sums_are_in_slices)
 	define(a);
 	feed(a, summed);
 	ck_assert_int_eq(analysis_new(&an, a, &everything), 0);
-	ck_assert_int_eq(slices_new(&s, an, BRAID_JVM_OFFCPU, 1), 0);
+	ck_assert_int_eq(slices_new(&s, an, &(struct diff_options){.kind = BRAID_JVM_OFFCPU}, 1), 0);
 	ck_assert_double_eq_tol(s.weight, 5 * MS, 0.1);
 	slices_free(&s);
 	analysis_free(an);
@@ -320,7 +321,7 @@ START_TEST(weights_without_times)
 		feed(a, (struct trace_rec)REC(TRACE_SAMPLE, sample, BASE_NS, 1, 0, i + 2, UINT64_MAX, 0));
 	ck_assert_int_eq(analysis_new(&an, a, &everything), 0);
 	ck_assert_uint_eq(an->samples.quality.total, UINT64_MAX);
-	ck_assert_int_eq(slices_new(&s, an, 0, 1), 0);
+	ck_assert_int_eq(slices_new(&s, an, &(struct diff_options){0}, 1), 0);
 	ck_assert_double_gt(s.weight, 5e19);
 	ck_assert_double_lt(s.weight * s.weight / s.squares, 2.1e6);
 	slices_free(&s);

@@ -20,11 +20,12 @@ struct diff_request {
 	bool all, json;
 };
 
-enum { OPT_EVENT = 0x200, OPT_TOTAL, OPT_NORMALISE, OPT_AMOUNTS, OPT_ALL, OPT_JSON, OPT_HTML, OPT_SOURCE_LINK };
+enum { OPT_EVENT = 0x200, OPT_BY, OPT_TOTAL, OPT_NORMALISE, OPT_AMOUNTS, OPT_ALL, OPT_JSON, OPT_HTML, OPT_SOURCE_LINK };
 
 static const struct argp_option options[] = {
 	{"event", OPT_EVENT, "KIND", 0,
 	 "Compare these events instead of the samples: alloc, lock, wait, offcpu, exception, ...", 0},
+	{"by", OPT_BY, "WHAT", 0, "Compare by `method' (the default) or by whole `stack'", 0},
 	{"normalise", OPT_NORMALISE, 0, 0, "Compare shares, scaled so that the median method is the same (the default)",
 	 0},
 	{"normalize", OPT_NORMALISE, 0, OPTION_ALIAS, 0, 0},
@@ -41,10 +42,11 @@ static const struct argp_option options[] = {
 };
 
 static const char doc[] =
-	"Compares two recordings by method, and prints the differences that are more than chance.\vExamples:\n"
+	"Compares two recordings by method, or by stack, and prints the differences that are more than chance.\vExamples:\n"
 	"  braid diff before.trace after.trace\n"
 	"  braid diff --total before.trace after.trace\n"
 	"  braid diff --event alloc before.trace after.trace\n"
+	"  braid diff --event alloc --by stack before.trace after.trace\n"
 	"  braid diff --from 5 --to 15 before.trace after.trace\n"
 	"  braid diff --html changes.html before.trace after.trace\n"
 	"\n"
@@ -70,6 +72,11 @@ static error_t diff_parse(int key, char *arg, struct argp_state *state)
 		r->options.kind = kind_named(arg);
 		if (common_event_named(arg))
 			argp_error(state, "--event: '%s' is not a kind of events of JVMs or of the kernel", arg);
+		return 0;
+	case OPT_BY:
+		r->options.stacks = strcmp(arg, "stack") == 0;
+		if (!r->options.stacks && strcmp(arg, "method") != 0)
+			argp_error(state, "--by: '%s' is neither 'method' nor 'stack'", arg);
 		return 0;
 	case OPT_NORMALISE:
 	case OPT_AMOUNTS:
@@ -98,6 +105,10 @@ static error_t diff_parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!r->path[DIFF_AFTER])
 			argp_error(state, "name two traces: before and after");
+		if (r->options.stacks && (r->options.total || r->html))
+			argp_error(state, "--by stack: %s",
+				   r->html ? "the page compares methods, and its flame graph has all stacks"
+					   : "a stack is not called by others, so --total says nothing of it");
 		if (r->source_link && !r->html)
 			argp_error(state, "--source-link is about the page: it needs --html");
 		return 0;
@@ -125,10 +136,16 @@ static bool describe(struct diff_report *out, double scale[DIFF_SIDES], const st
 {
 	unsigned long hz[DIFF_SIDES];
 
+	const struct kind *kind = kind_of(r->options.kind);
+
 	scale[DIFF_BEFORE] = scale[DIFF_AFTER] = 1;
+	out->row = r->options.stacks ? "stack" : "method";
 	if (r->options.kind) {
 		out->what = r->event;
-		out->unit = kind_of(r->options.kind)->unit;
+		out->unit = kind->unit;
+		/* What is on top of the stacks is no method. */
+		if (kind->leaf && kind->name_is.title && !r->options.stacks && !r->options.total)
+			out->row = kind->name_is.title;
 		return true;
 	}
 	if (!same_event(l, &out->what))
