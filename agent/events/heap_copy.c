@@ -118,8 +118,6 @@ static void flag_check(const struct vm_flag *f)
 		return;
 	if (strcmp(f->name, "UseZGC") == 0)
 		obstacle = "the heap of ZGC is shared memory, of which the kernel makes no copy";
-	else if (strcmp(f->name, "UseShenandoahGC") == 0)
-		obstacle = "Shenandoah may be moving objects while the program runs";
 }
 
 static void obstacle_find(void)

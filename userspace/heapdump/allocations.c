@@ -42,7 +42,7 @@ static struct writer_site *site_of(struct writer *w, uint32_t stack, uint32_t cl
 
 static int add(struct writer *w, const struct braid_heap_watched *o)
 {
-	uint64_t object = copy_word(&w->copy, o->slot);
+	uint64_t object = vm_where(&w->vm, copy_word(&w->copy, o->slot));
 	const struct heapdump_object *known = object_of(w->allocated, o->number);
 	struct writer_site *site;
 	int64_t class;

@@ -68,6 +68,7 @@ static uint64_t reference_of(struct writer *w, uint64_t object, bool weak)
 {
 	if (!object)
 		return 0;
+	object = reach_where(&w->reach, object);
 	if (marks_has(&w->reach.marks, object))
 		return object;
 	if (weak)

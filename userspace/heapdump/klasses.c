@@ -343,7 +343,7 @@ uint64_t klasses_resolved(const struct klasses *c, const struct class *k)
 	if (pool && vm->handles)
 		pool = copy_word(vm->copy, pool + vm->pool_cache);
 	handle = pool ? copy_word(vm->copy, pool + vm->resolved) : 0;
-	return handle ? copy_word(vm->copy, handle) : 0;
+	return handle ? vm_where(vm, copy_word(vm->copy, handle)) : 0;
 }
 
 void klasses_open(struct klasses *c, const struct vm *vm)

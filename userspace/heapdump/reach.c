@@ -13,6 +13,7 @@
 #define SLICES_MAX (1U << 20)
 #define SLICE_REFERENCES (REACH_WINDOW / 8)
 #define BYTES_SPARE (1ULL << 30)
+#define MOVED 3U       /* low bits of the first byte of an object that may be elsewhere, see vm_where() */
 #define BAD_BYTES 256U /* what looking at something that is no object counts for */
 
 struct reach_batch {
@@ -31,7 +32,8 @@ int reach_open(struct reach *g, const struct vm *vm, struct klasses *classes, ui
 	g->left = g->most = 8 * bytes + BYTES_SPARE;
 	g->batch = malloc(sizeof(*g->batch));
 	g->window = malloc(REACH_WINDOW);
-	if (!g->batch || !g->window || marks_open(&g->marks, vm->heap_low, vm->heap_high, bytes)) {
+	if (!g->batch || !g->window || marks_open(&g->marks, vm->heap_low, vm->heap_high, bytes) ||
+	    marks_open(&g->moved, vm->heap_low, vm->heap_high, bytes)) {
 		reach_free(g);
 		return -ENOMEM;
 	}
@@ -50,6 +52,7 @@ int reach_by_root(struct reach *g, uint64_t bytes)
 void reach_free(struct reach *g)
 {
 	marks_free(&g->marks);
+	marks_free(&g->moved);
 	marks_free(&g->later);
 	marks_free(&g->counted);
 	free(g->turns.at);
@@ -82,6 +85,7 @@ void reach_mark(struct reach *g, uint64_t object)
 		g->bad++;
 		return;
 	}
+	object = reach_where(g, object);
 	if (g->by_root && marks_has(&g->later, object)) {
 		int64_t class = reach_class_that_is(g, object);
 
@@ -253,6 +257,21 @@ static bool charge_object(struct reach *g, uint64_t object, uint64_t bytes)
 	return reach_charge(g, bytes < g->marks.high - object ? bytes : g->marks.high - object);
 }
 
+/* Marks what an object has become that was here. False: it still is. */
+static bool follow_moved(struct reach *g, uint64_t object)
+{
+	uint64_t to = vm_where(g->vm, object);
+	uint8_t header[HEADER];
+	size_t n = to == object ? 0 : copy_read_some(g->vm->copy, to, header, sizeof(header));
+
+	if (class_of(g, header, n) < 0) /* the kernel has copied the one page before and the other one after the move */
+		return false;
+	marks_clear(&g->marks, object);
+	marks_set(&g->moved, object);
+	reach_mark(g, to);
+	return true;
+}
+
 static void count_object(struct reach *g, uint64_t object, struct class *k, uint64_t length, const uint8_t *head,
 			 uint32_t readable)
 {
@@ -273,6 +292,8 @@ static void scan(struct reach *g, uint64_t object, const uint8_t *head, uint32_t
 	struct class *k;
 	uint64_t length;
 
+	if (readable && (*head & MOVED) == MOVED && follow_moved(g, object))
+		return;
 	if (i < 0) {
 		reach_charge(g, BAD_BYTES);
 		g->bad++;
@@ -396,7 +417,7 @@ static int drain(struct reach *g)
 			batch_scan(g, n);
 		}
 		err = err ?: copy_check(g->vm->copy);
-		if (g->marks.exhausted || g->later.exhausted || g->counted.exhausted)
+		if (g->marks.exhausted || g->moved.exhausted || g->later.exhausted || g->counted.exhausted)
 			err = -ENOMEM;
 		if (g->exhausted)
 			err = -EFBIG;

@@ -34,12 +34,13 @@ struct reach {
 	size_t room;	       /* the most objects there */
 	VEC(struct reach_slice) slices;
 	struct pair_map
-		dormant; /* classes in the VM's archive that are not loaded: references to them are not followed */
-	bool overflow;	 /* an object was marked that had no room there */
-	uint64_t most;	 /* bytes of all objects: more cannot be, unless they overlap */
-	uint64_t left;	 /* of these, while all objects are gone through */
-	bool exhausted;	 /* there were more */
-	uint64_t bad;	 /* references that lead to no object */
+		dormant;    /* classes in the VM's archive that are not loaded: references to them are not followed */
+	struct marks moved; /* where objects were that are elsewhere, see vm_where() */
+	bool overflow;	    /* an object was marked that had no room there */
+	uint64_t most;	    /* bytes of all objects: more cannot be, unless they overlap */
+	uint64_t left;	    /* of these, while all objects are gone through */
+	bool exhausted;	    /* there were more */
+	uint64_t bad;	    /* references that lead to no object */
 	/* If every object is to count with one root, see by_root.h: */
 	bool by_root;
 	struct marks later;   /* roots whose turn has not come: nothing else marks them */
@@ -56,6 +57,12 @@ struct reach {
 /* `bytes`: what the process has in memory. -EFBIG from below: its objects take much more than that. */
 int reach_open(struct reach *g, const struct vm *vm, struct klasses *classes, uint64_t bytes);
 void reach_free(struct reach *g);
+
+/* Where the object is to which a reference leads, after all are marked. */
+static inline uint64_t reach_where(const struct reach *g, uint64_t object)
+{
+	return g->moved.used && marks_has(&g->moved, object) ? vm_where(g->vm, object) : object;
+}
 
 /* Makes every object count with one root. -ENOMEM. */
 int reach_by_root(struct reach *g, uint64_t bytes);

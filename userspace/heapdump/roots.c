@@ -21,8 +21,10 @@ int roots_each(struct writer *w, int (*fn)(struct writer *w, const struct braid_
 
 		err = copy_check(&w->copy);
 		err = err ?: copy_read(&w->copy, at + i * sizeof(*part), part, n * sizeof(*part));
-		for (uint32_t k = 0; k < n && !err; k++)
+		for (uint32_t k = 0; k < n && !err; k++) {
+			part[k].object = vm_where(&w->vm, part[k].object);
 			err = fn(w, &part[k], ctx);
+		}
 	}
 	free(part);
 	return err;

@@ -195,6 +195,7 @@ static int thread_read(struct writer *w, const struct vm_field *f, uint64_t java
 	t.object = copy_word(&w->copy, java_thread + o->carrier);
 	if (o->flags & BRAID_OBJECTS_HANDLES && t.object)
 		t.object = copy_word(&w->copy, t.object);
+	t.object = vm_where(&w->vm, t.object);
 	if (!t.object || !marks_cover(&w->reach.marks, t.object))
 		return 0; /* it is being created, or ends */
 	reach_mark_root(&w->reach, t.object);

@@ -3,6 +3,7 @@
 
 #include "hotspot/vm_tables.h"
 
+#define MARK_MOVED 3ULL /* both low bits of an object's first word */
 #define HEAP_BYTES_MAX (1ULL << 44)
 #define ADDRESS_END (1ULL << 47)
 
@@ -148,9 +149,16 @@ int vm_open(struct vm *v, const struct copy *copy, const struct braid_heap_roots
 	return instance.found && instance.size <= UINT16_MAX && klass_take(v, f) && statics_find(v, f) ? 0 : -ENOENT;
 }
 
+uint64_t vm_where(const struct vm *v, uint64_t object)
+{
+	uint64_t mark = object ? copy_word(v->copy, object) : 0, to = mark & ~MARK_MOVED;
+
+	return (mark & MARK_MOVED) == MARK_MOVED && to >= v->heap_low && to < v->heap_high && !(to & 7) ? to : object;
+}
+
 uint64_t vm_handle(const struct vm *v, uint64_t at)
 {
 	uint64_t word = copy_word(v->copy, at);
 
-	return v->handles && word ? copy_word(v->copy, word) : word;
+	return vm_where(v, v->handles && word ? copy_word(v->copy, word) : word);
 }

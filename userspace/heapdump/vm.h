@@ -40,6 +40,13 @@ struct vm {
 /* `at` are the tables' variables as vm_symbols_find() finds them. -ENOENT: this VM lacks something. */
 int vm_open(struct vm *v, const struct copy *copy, const struct braid_heap_roots *roots, const uint64_t at[VM_SYMBOLS]);
 
+/*
+ * Where an object is. Shenandoah moves objects while the program runs, and references lead to where they were until it
+ * has gone through all: the header there has the new address (markWord.hpp). No other collector moves one while the
+ * program stands still for something else.
+ */
+uint64_t vm_where(const struct vm *v, uint64_t object);
+
 /* The object that a reference outside the heap points to. */
 uint64_t vm_handle(const struct vm *v, uint64_t at);
 

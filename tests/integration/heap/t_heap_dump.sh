@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A heap dump by a copy has what `jcmd GC.heap_dump` has of the same program: objects, references, roots, stacks. Neither
-# the copy nor a part of a file stays, however it ends.
+# A heap dump by a copy has what `jcmd GC.heap_dump` has of the same program: objects, references, roots, stacks. VisualVM's
+# library finds the same in it, also in compressed ones. Neither the copy nor a part of a file stays, however it ends.
 # shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/dumps.sh"
 
+need_reader
 start_program out "$JAVA" -Xmx256m -cp "$CLASSES" HeapShapes "$CLASSES"
 "$JAVA_HOME/bin/jcmd" "$JAVA_PID" GC.run >jcmd.out 2>&1 || fail "$(cat jcmd.out)" # its own dump is preceded by a collection, too
 "$JAVA_HOME/bin/jcmd" "$JAVA_PID" GC.heap_dump "$PWD/jcmd.hprof" >jcmd.out 2>&1 || fail "$(cat jcmd.out)"
@@ -17,6 +18,9 @@ python3 "$TEST_DIR/hprof.py" jcmd.hprof plain.hprof >differences || fail "$(cat 
 export PYTHONPATH=$PYTHONPATH:$TEST_DIR
 dump small.hprof.gz
 dump smaller.hprof.zst
+for file in plain.hprof small.hprof.gz smaller.hprof.zst; do
+	read_by_other "$file"
+done
 python3 - <<-'PYTHON' || fail "what the files have: see above"
 	from hprof import Dump
 

@@ -162,6 +162,34 @@ START_TEST(frames_in_the_heap)
 }
 END_TEST
 
+/* As by Shenandoah: every reference still leads to where the object was. */
+START_TEST(moved_objects)
+{
+	uint64_t first, from, to, torn;
+	struct histogram h;
+
+	build();
+	from = new_object(&f->node, 40);
+	to = new_object(&f->node, 40);
+	torn = new_object(&f->node, 40);
+	first = new_object(&f->node, 40);
+	*word(from, 0) = to | 3;
+	*word(torn, 0) = (to + 8) | 3; /* where no object is */
+	*word(to, 16) = torn;
+	*word(first, 16) = from;
+	*word(first, 32) = from;
+	counted(&h, first);
+	row_is(&h, "Node", 3, 3 * 40);
+	ck_assert(!marks_has(&f->reach.marks, from) && marks_has(&f->reach.marks, to));
+	ck_assert(marks_has(&f->reach.marks, torn));
+	ck_assert_uint_eq(reach_where(&f->reach, from), to);
+	ck_assert_uint_eq(reach_where(&f->reach, torn), torn);
+	ck_assert_uint_eq(f->reach.bad, 0);
+	histogram_free(&h);
+	demolish();
+}
+END_TEST
+
 /* ---- histograms ---- */
 
 START_TEST(histograms)
@@ -262,6 +290,7 @@ Suite *test_heapdump(void)
 	tcase_add_test(c, little_room);
 	tcase_add_test(c, weak_references_keep_nothing);
 	tcase_add_test(c, frames_in_the_heap);
+	tcase_add_test(c, moved_objects);
 	tcase_add_test(c, histograms);
 	tcase_add_test(c, aligned_objects);
 	tcase_add_test(c, marks);

@@ -33,7 +33,7 @@ static const char doc[] =
 	"the copy: the JVM stands still while the kernel makes it, 20 to 40 ms for each GiB, longer on a busy machine. How long is printed before, as expected, and "
 	"afterwards, as measured. If that exceeds --max-pause, nothing is counted and the exit status is 1.\n"
 	"\n"
-	"With ZGC and Shenandoah, with --all and with --live the JVM counts itself, and stands still for all of it: up to 5 s for each "
+	"With ZGC, with --all and with --live the JVM counts itself, and stands still for all of it: up to 5 s for each "
 	"GB of small objects.\n"
 	"\n"
 	"Examples:\n"
