@@ -145,7 +145,10 @@ enum braid_jvm_event_kind {
 				 text, 0: none */
 	BRAID_JVM_FIELD_WRITES = 51, /* writes to a field that is watched, in one method, since the last report of them,
 					FIELD or not; name, detail: as above; value: writes */
-	BRAID_JVM_EVENTS,	     /* one more than the largest */
+	BRAID_JVM_CPU_LOAD = 52, /* CPU time of a JVM, or without a process of the machine, in the interval of about a
+				    second; value: ns in user mode; weight: ns in the kernel; number: ns that all CPUs
+				    of the machine had in it, idle or not */
+	BRAID_JVM_EVENTS,	 /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for new kinds */
 _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");

@@ -102,7 +102,7 @@ void event_fields(const struct analysis *an, const struct event *e, const struct
 	else if (k->weight_is.title)
 		unit(&f, &k->weight_is, r->weight);
 	if (k->number_is.title && r->number)
-		number(&f, k->number_is.title, r->number, FIELD_NUMBER);
+		unit(&f, &k->number_is, r->number);
 	if (k->ages)
 		number(&f, "collections", r->flags, FIELD_NUMBER);
 	if (k->flagged)

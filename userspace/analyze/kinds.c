@@ -367,6 +367,11 @@ static const struct kind kinds[BRAID_JVM_EVENTS] = {
 				 .weight = WEIGHT_DURATION,
 				 .flagged = true,
 				 .number_is = PLAIN("pid")},
+	[BRAID_JVM_CPU_LOAD] = {.title = "CPU load",
+				.type = BRAID_EVENT_TYPES,
+				.value_is = NS("user"),
+				.weight_is = NS("system"),
+				.number_is = NS("capacity")},
 	[BRAID_JVM_CONFIG] = {.title = "Choices", .type = BRAID_EVENT_TYPES, .name_is = PLAIN("choices")},
 };
 

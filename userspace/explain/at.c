@@ -234,6 +234,7 @@ static bool lasts(uint32_t kind)
 	switch (kind) {
 	case BRAID_JVM_OFFCPU:
 	case BRAID_JVM_THREAD_TIME:
+	case BRAID_JVM_CPU_LOAD:
 	case BRAID_JVM_METHOD_CALLS:
 	case BRAID_JVM_JNI_REF:
 	case BRAID_JVM_JNI_REFS:

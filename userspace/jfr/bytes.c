@@ -34,6 +34,16 @@ void bytes_put_number(struct bytes *b, uint64_t value)
 	b->at[b->count++] = (uint8_t)value;
 }
 
+void bytes_put_float(struct bytes *b, float value)
+{
+	uint32_t bits;
+	size_t at = b->count;
+
+	memcpy(&bits, &value, sizeof(bits));
+	bytes_put(b, &bits, sizeof(bits));
+	bytes_set_be(b, at, bits, sizeof(bits));
+}
+
 void bytes_put_string(struct bytes *b, const char *s)
 {
 	size_t length = strlen(s);

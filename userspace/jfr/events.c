@@ -13,6 +13,9 @@ struct source {
 	const struct timed *t;	 /* NULL: a fact */
 	const struct fact *fact; /* NULL: a timed event */
 	bool after;		 /* of a heap summary: that after the collection */
+	/* Of a JVM's load: whose it is, and the machine's in the same interval. */
+	uint32_t pid;
+	const struct jvm_event_row *machine;
 };
 
 /* The JDK's tools show a time span with this value as not available. */
@@ -69,6 +72,8 @@ static uint64_t number_of(const struct source *s, enum jfr_from from)
 		return t->event->idle;
 	case FROM_YES:
 		return true;
+	case FROM_PID:
+		return s->pid;
 	case FROM_FACT_NUMBER:
 		return s->fact->number;
 	case FROM_FACT_PID:
@@ -76,6 +81,17 @@ static uint64_t number_of(const struct source *s, enum jfr_from from)
 	default:
 		return 0;
 	}
+}
+
+/* A share of what all CPUs had. */
+static float share_of(const struct source *s, enum jfr_from from)
+{
+	const struct jvm_event_row *r = s->t->event->row;
+	uint64_t part = from == FROM_LOAD_USER	   ? r->value
+			: from == FROM_LOAD_SYSTEM ? r->weight
+						   : add_saturating(s->machine->value, s->machine->weight);
+
+	return part < s->machine->number ? (float)((double)part / (double)s->machine->number) : 1;
 }
 
 static struct trace_str text_of(const struct jfr *j, const struct source *s, enum jfr_from from)
@@ -188,6 +204,9 @@ static void put_value(struct jfr *j, const struct jfr_field *f, const struct sou
 	case JFR_LONG:
 		bytes_put_number(&j->body, number_of(s, (enum jfr_from)f->from));
 		break;
+	case JFR_FLOAT32:
+		bytes_put_float(&j->body, share_of(s, (enum jfr_from)f->from));
+		break;
 	case JFR_STRING:
 		text = text_of(j, s, (enum jfr_from)f->from);
 		key = pools_string(&j->pools, text.str, text.str ? text.len : 0);
@@ -293,6 +312,33 @@ static void put_safepoint(struct jfr *j, const struct timed *t)
 	put_named(j, JFR_VM_OPERATION, t);
 }
 
+/* The machine's event precedes those of the JVMs. */
+static const struct jvm_event_row *machine_load(const struct analysis *an, const struct jvm_event_row *of)
+{
+	for (const struct jvm_event_row *r = of; r >= an->a->events.at; r--) {
+		if (r->kind != BRAID_JVM_CPU_LOAD || r->time_ns != of->time_ns)
+			return NULL;
+		if (!r->process)
+			return r->number ? r : NULL;
+	}
+	return NULL;
+}
+
+/* The JDK's event has the machine's load and that of one JVM, and its time is the interval's end. */
+static void put_load(struct jfr *j, const struct timed *t)
+{
+	const struct jvm_event_row *r = t->event->row, *machine = r->process ? machine_load(j->an, r) : NULL;
+	struct timed end = *t;
+
+	end.time_ns = add_saturating(t->time_ns, t->duration_ns);
+	if (machine)
+		put_event(j, JFR_CPU_LOAD,
+			  &(struct source){
+				  .t = &end, .pid = analysis_process(j->an, r->process)->pid, .machine = machine});
+	else
+		put_of_kind(j, t);
+}
+
 static const uint8_t plain[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_ALLOC] = JFR_ALLOCATION,	  [BRAID_JVM_WAIT] = JFR_MONITOR_WAIT,
 	[BRAID_JVM_GC_PHASE] = JFR_GC_CONCURRENT, [BRAID_JVM_THREAD_START] = JFR_THREAD_START,
@@ -317,6 +363,9 @@ static void put_jvm_event(struct jfr *j, const struct timed *t)
 		break;
 	case BRAID_JVM_SAFEPOINT:
 		put_safepoint(j, t);
+		break;
+	case BRAID_JVM_CPU_LOAD:
+		put_load(j, t);
 		break;
 	case BRAID_JVM_EXCEPTION: /* by the custom of their names */
 		put_named(j, text_ends_with(t->name, "Error") ? JFR_ERROR : JFR_EXCEPTION, t);

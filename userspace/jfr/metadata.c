@@ -62,7 +62,7 @@ static const struct {
 } annotations[] = {
 	[JFR_TIME] = {JFR_TIMESTAMP, "TICKS"},		[JFR_SPAN] = {JFR_TIMESPAN, "TICKS"},
 	[JFR_SPAN_MS] = {JFR_TIMESPAN, "MILLISECONDS"}, [JFR_EPOCH_MS] = {JFR_TIMESTAMP, "MILLISECONDS_SINCE_EPOCH"},
-	[JFR_BYTES] = {JFR_DATA_AMOUNT, "BYTES"},
+	[JFR_BYTES] = {JFR_DATA_AMOUNT, "BYTES"},	[JFR_SHARE] = {JFR_PERCENTAGE, NULL},
 };
 
 static bool is_pool(unsigned type)

@@ -33,6 +33,11 @@
 		.name = field, .label = text, .type = JFR_LONG, .unit = JFR_##what, .from = FROM_##source              \
 	}
 
+#define SHARE(field, text, source)                                                                                     \
+	{                                                                                                              \
+		.name = field, .label = text, .type = JFR_FLOAT32, .unit = JFR_SHARE, .from = FROM_##source            \
+	}
+
 #define BEGIN AMOUNT("startTime", "Start Time", TIME, TIME)
 #define DURATION AMOUNT("duration", "Duration", SPAN, DURATION)
 #define EVENT_THREAD THREAD("eventThread", "Event Thread", THREAD)
@@ -57,6 +62,7 @@ const struct jfr_value_type jfr_value_types[JFR_TYPES] = {
 	[JFR_BOOLEAN] = {.name = "boolean"},
 	[JFR_INT] = {.name = "int"},
 	[JFR_LONG] = {.name = "long"},
+	[JFR_FLOAT32] = {.name = "float"},
 	[JFR_STRING] = {.name = "java.lang.String"},
 	[JFR_THREAD] = {.name = "java.lang.Thread",
 			.label = "Thread",
@@ -110,6 +116,7 @@ const struct jfr_value_type jfr_value_types[JFR_TYPES] = {
 	[JFR_DATA_AMOUNT] = {.name = "jdk.jfr.DataAmount",
 			     .label = "Data Amount",
 			     .fields = {VALUE("value", NULL, STRING)}},
+	[JFR_PERCENTAGE] = {.name = "jdk.jfr.Percentage", .label = "Percentage"},
 };
 
 #define SAMPLE_FIELDS                                                                                                  \
@@ -262,6 +269,13 @@ const struct jfr_event_type jfr_event_types[JFR_NAMED_EVENTS] = {
 	}
 	[JFR_EXCEPTION] = {"jdk.JavaExceptionThrow", "Java Exception", {APPLICATION}, THROWN},
 	[JFR_ERROR] = {"jdk.JavaErrorThrow", "Java Error", {APPLICATION}, THROWN},
+	[JFR_CPU_LOAD] = {"jdk.CPULoad",
+			  "CPU Load",
+			  {OS, "Processor"},
+			  {BEGIN, SHARE("jvmUser", "JVM User", LOAD_USER),
+			   SHARE("jvmSystem", "JVM System", LOAD_SYSTEM),
+			   SHARE("machineTotal", "Machine Total", LOAD_MACHINE),
+			   NUMBER("process", "Process", LONG, PID)}},
 	[JFR_JVM_INFORMATION] = {"jdk.JVMInformation",
 				 "JVM Information",
 				 {JVM},

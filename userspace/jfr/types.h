@@ -15,6 +15,7 @@ enum jfr_type {
 	JFR_BOOLEAN,
 	JFR_INT,
 	JFR_LONG,
+	JFR_FLOAT32,
 	JFR_STRING,
 	/* of constant pools, each of which refers to those behind it */
 	JFR_THREAD,
@@ -35,6 +36,7 @@ enum jfr_type {
 	JFR_TIMESTAMP,
 	JFR_TIMESPAN,
 	JFR_DATA_AMOUNT,
+	JFR_PERCENTAGE,
 	JFR_TYPES,
 	JFR_FIRST_EVENT = 64,
 };
@@ -43,7 +45,7 @@ enum jfr_type {
 #define JFR_LAST_POOL JFR_THREAD_STATE
 
 /* What a number is, as annotations say it. */
-enum jfr_unit { JFR_PLAIN, JFR_TIME, JFR_SPAN, JFR_SPAN_MS, JFR_EPOCH_MS, JFR_BYTES };
+enum jfr_unit { JFR_PLAIN, JFR_TIME, JFR_SPAN, JFR_SPAN_MS, JFR_EPOCH_MS, JFR_BYTES, JFR_SHARE };
 
 /* Where an event's field comes from. */
 enum jfr_from {
@@ -79,7 +81,11 @@ enum jfr_from {
 	FROM_SUCCEEDED,
 	FROM_IDLE,
 	FROM_YES,
-	FROM_FACT_NAME, /* of a fact about a process, not of a timed event */
+	FROM_PID,
+	FROM_LOAD_USER, /* of what the CPUs had */
+	FROM_LOAD_SYSTEM,
+	FROM_LOAD_MACHINE, /* both, of the machine */
+	FROM_FACT_NAME,	   /* of a fact about a process, not of a timed event */
 	FROM_FACT_VALUE,
 	FROM_FACT_NUMBER,
 	FROM_FACT_MORE,
@@ -135,6 +141,7 @@ enum jfr_event_id {
 	JFR_DEOPTIMIZATION,
 	JFR_EXCEPTION,
 	JFR_ERROR,
+	JFR_CPU_LOAD,
 	JFR_JVM_INFORMATION,
 	JFR_OS_INFORMATION,
 	JFR_CPU_INFORMATION,

@@ -60,7 +60,8 @@ struct process_stat {
 	char state;
 	unsigned int flags; /* the first thread's */
 	int threads;
-	unsigned long long start_ticks; /* since boot */
+	unsigned long long user_ticks, kernel_ticks; /* of all its threads */
+	unsigned long long start_ticks;		     /* since boot */
 };
 
 static int read_stat(pid_t pid, struct process_stat *s)
@@ -73,8 +74,8 @@ static int read_stat(pid_t pid, struct process_stat *s)
 	if (err)
 		return err;
 	at = strrchr(text, ')'); /* comm may contain anything */
-	if (!at || sscanf(at + 1, " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu",
-			  &s->state, &s->flags, &s->threads, &s->start_ticks) != 4)
+	if (!at || sscanf(at + 1, " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %d %*d %llu",
+			  &s->state, &s->flags, &s->user_ticks, &s->kernel_ticks, &s->threads, &s->start_ticks) != 6)
 		return -EINVAL;
 	return 0;
 }
@@ -230,6 +231,19 @@ int procfs_cpu_ns(pid_t pid, pid_t tid, uint64_t *cpu_ns, uint64_t *kernel_ns)
 	ticks *= 1000000000ULL / (unsigned long long)sysconf(_SC_CLK_TCK);
 	*cpu_ns = cpu;
 	*kernel_ns = ticks < cpu ? ticks : cpu;
+	return 0;
+}
+
+int procfs_process_cpu_ns(pid_t pid, uint64_t *user_ns, uint64_t *kernel_ns)
+{
+	uint64_t tick_ns = 1000000000ULL / (uint64_t)sysconf(_SC_CLK_TCK);
+	struct process_stat s;
+	int err = read_stat(pid, &s);
+
+	if (err)
+		return err;
+	*user_ns = s.user_ticks * tick_ns;
+	*kernel_ns = s.kernel_ticks * tick_ns;
 	return 0;
 }
 

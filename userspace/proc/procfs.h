@@ -51,6 +51,8 @@ pid_t procfs_living_thread(pid_t pid);
 
 /* CPU time since the thread's start, and its part in the kernel, in the resolution of the kernel's ticks. */
 int procfs_cpu_ns(pid_t pid, pid_t tid, uint64_t *cpu_ns, uint64_t *kernel_ns);
+/* Those in user mode and in the kernel of all threads that the process has and had. */
+int procfs_process_cpu_ns(pid_t pid, uint64_t *user_ns, uint64_t *kernel_ns);
 
 /* Whether the thread sleeps, or has stopped: it neither runs nor waits for a CPU. */
 bool procfs_sleeps(pid_t pid, pid_t tid);

@@ -268,7 +268,7 @@ static void add_fields(struct making *m, const struct kind *k)
 	if (k->weight != WEIGHT_ESTIMATE)
 		add_named(m, k->weight_is.title, field_suffix(k->weight_is.unit), "INTEGER", get_row_weight,
 			  "the event's second value");
-	add_named(m, k->number_is.title, "", "INTEGER", get_number, "the event's number");
+	add_named(m, k->number_is.title, field_suffix(k->number_is.unit), "INTEGER", get_number, "the event's number");
 	add_named(m, k->text_is.title, "", "TEXT", get_text, "the event's text");
 	add_named(m, k->other_is.title, "_thread_id", "INTEGER", get_other, "the other thread");
 	add_named(m, k->other_is.title, "_vthread_id", "INTEGER", get_other_vthread, "the same, if it is virtual");

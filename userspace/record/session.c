@@ -47,6 +47,7 @@
 #define TICK_NS 50000000ULL		 /* rings are read at least this often */
 #define FLUSH_NS 800000000ULL		 /* interval of writes: a killed recording loses at most its last second */
 #define STATS_NS 5000000000ULL		 /* interval of statistics about the recording */
+#define LOAD_NS 1000000000ULL		 /* interval of looking at how busy machine and JVMs are */
 #define DISCOVER_NS 500000000ULL	 /* interval of looking for new JVMs */
 #define DEFERRED_NAMES_NS 20000000000ULL /* time limit; the remaining frames have no source lines */
 #define COLLECTOR_NICE (-10)
@@ -64,7 +65,7 @@ struct loop {
 	struct summary summary;
 	struct sums sums;
 	struct host_load host;
-	uint64_t flushed_ns, stats_ns, discovered_ns;
+	uint64_t flushed_ns, stats_ns, load_ns, discovered_ns;
 };
 
 /* ---- the trace ---- */
@@ -140,6 +141,10 @@ static void on_tick(struct source *src)
 		probes_discover(s->jvms.probes);
 		host_load_look(&l->host, s->processes);
 		l->discovered_ns = now;
+	}
+	if (now - l->load_ns > LOAD_NS) {
+		host_load_tick(&l->host, &s->sink, s->processes);
+		l->load_ns = now;
 	}
 	if (now - l->stats_ns > STATS_NS) {
 		emit_stats(l);
@@ -445,7 +450,7 @@ static int session_run(struct loop *l)
 	/* A recording that cannot start leaves an older one as it is. */
 	if (!err && (err = trace_writer_begin(s->sink.writer)))
 		(void)cannot_write(s->options, err);
-	l->flushed_ns = l->stats_ns = now_ns();
+	l->flushed_ns = l->stats_ns = l->load_ns = now_ns();
 	summary_start(&l->summary, !s->options->quiet && isatty(STDERR_FILENO), l->flushed_ns);
 	probes_discover(s->jvms.probes);
 	err = err ?: edge(s, true);
@@ -469,6 +474,7 @@ static void finish(struct loop *l)
 
 	dump_end(s->dump);
 	s->jvms.stopped_ns = now_ns();
+	host_load_tick(&l->host, &s->sink, s->processes);
 	kernel_side_stop(s->kernel);
 	modules_finish(s->modules);
 	probes_stop(s->jvms.probes);

@@ -58,6 +58,7 @@ static const char *const names[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_JNI_CRITICAL] = "jni_critical",
 	[BRAID_JVM_HEAP_COPY] = "heap_copy",
 	[BRAID_JVM_DIED] = "died",
+	[BRAID_JVM_CPU_LOAD] = "cpu_load",
 };
 
 const char *jvm_event_name(uint32_t kind)

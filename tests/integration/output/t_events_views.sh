@@ -106,7 +106,7 @@ braid record -e lock -o l.trace -- "$JAVA" -cp "$CLASSES" Views >truth 2>err
 check l.trace \
 	"no samples" 'i["samples"]["total"] == 0 and stacks == []' \
 	"what was chosen is said" 'r["recording"]["record.choices"] == "lock=10us" and "record.event" not in r["recording"]' \
-	"only that" 'set(r["events"]) <= {"lock", "phase", "counted"} and r["events"]["lock"]["count"] >= 5'
+	"only that" 'set(r["events"]) <= {"lock", "phase", "counted", "cpu_load"} and r["events"]["lock"]["count"] >= 5'
 braid report --json l.trace >l.json
 braid report --full l.trace >l.txt
 python3 -c 'import json; j = json.load(open("l.json")); s = j["starts"]; assert j["gc"]["count"] is j["gc"]["mean_s"] is None, j["gc"]; assert s and all(r[k] is None for r in s for k in ("classes",

@@ -96,9 +96,10 @@ END_TEST
 
 /* ---- chunks ---- */
 
-static uint8_t *written(size_t chunk_bytes, const struct timed_options *options, size_t *size)
+/* Closes the file. */
+static uint8_t *written_from(struct stream_file f, size_t chunk_bytes, const struct timed_options *options,
+			     size_t *size)
 {
-	struct stream_file f = stream_open(NULL);
 	struct timed_source s;
 	char *bytes = NULL;
 	FILE *out = open_memstream(&bytes, size);
@@ -109,6 +110,11 @@ static uint8_t *written(size_t chunk_bytes, const struct timed_options *options,
 	timed_close(&s);
 	stream_close(&f);
 	return (uint8_t *)bytes;
+}
+
+static uint8_t *written(size_t chunk_bytes, const struct timed_options *options, size_t *size)
+{
+	return written_from(stream_open(NULL), chunk_bytes, options, size);
 }
 
 static uint64_t take_be(const uint8_t *at, unsigned size)
@@ -197,6 +203,28 @@ START_TEST(events_can_be_chosen)
 }
 END_TEST
 
+#define LOAD(ms, of, total) JVM_OF(of, AT(ms), .kind = BRAID_JVM_CPU_LOAD, .value = 40, .weight = 10, .number = total)
+
+/* The JDK's event needs the machine's load in the same interval; what has none is shown as recorded. */
+START_TEST(loads_of_jvms_have_that_of_the_machine)
+{
+	static const struct trace_rec loads[] = {LOAD(10, 0, 200), LOAD(10, 1, 200), LOAD(10, 2, 200),
+						 LOAD(20, 1, 200), LOAD(30, 0, 0),   LOAD(30, 1, 0)};
+	static const struct stream_part parts[] = {STREAM_PART(loads)};
+	static const struct timed_options all = {.own_stacks = true};
+	static const uint8_t user[] = {0x3e, 0x4c, 0xcc, 0xcd}; /* 0.2f */
+	uint64_t by_type[256] = {0};
+	size_t size;
+	uint8_t *bytes = written_from(stream_open_with(NULL, parts, 1), 1U << 24, &all, &size);
+
+	count_chunks(bytes, size, by_type);
+	ck_assert_uint_eq(by_type[JFR_FIRST_EVENT + JFR_CPU_LOAD], 2);
+	ck_assert_uint_eq(by_type[JFR_FIRST_EVENT + JFR_NAMED_EVENTS + BRAID_JVM_CPU_LOAD], 4);
+	ck_assert_ptr_nonnull(memmem(bytes, size, user, sizeof(user)));
+	free(bytes);
+}
+END_TEST
+
 /* The name of every kind's type, and no field twice. */
 START_TEST(types_of_kinds)
 {
@@ -228,6 +256,7 @@ Suite *test_jfr(void)
 	tcase_add_test(tc, methods_end_behind_the_last_dot);
 	tcase_add_loop_test(tc, chunks_are_whole, 0, 3);
 	tcase_add_test(tc, events_can_be_chosen);
+	tcase_add_test(tc, loads_of_jvms_have_that_of_the_machine);
 	tcase_add_test(tc, types_of_kinds);
 	suite_add_tcase(s, tc);
 	return s;

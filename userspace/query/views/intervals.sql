@@ -11,4 +11,4 @@
 SELECT e.kind, e.time_ns, e.time_ns + e.duration_ns AS end_ns, e.duration_ns, e.process_id, e.thread_id, t.name AS thread, e.name, e.site
 FROM events AS e
 LEFT JOIN threads AS t ON t.thread_id = e.thread_id
-WHERE e.duration_ns > 0 AND e.kind NOT IN ('thread_time', 'live', 'died', 'uncollected', 'unfreed', 'jni_ref', 'jni_refs')
+WHERE e.duration_ns > 0 AND e.kind NOT IN ('thread_time', 'cpu_load', 'live', 'died', 'uncollected', 'unfreed', 'jni_ref', 'jni_refs')
