@@ -265,8 +265,9 @@ def perfetto(path):
                 processes[track["process"][0]["pid"][0]] = track["process"][0]["process_name"][0]
             elif "thread" in track:
                 assert track["thread"][0]["pid"][0] in processes, track
-            else:
-                assert track["parent_uuid"][0] in tracks and track["name"], track
+            else:  # the machine's has none above it
+                assert (track["parent_uuid"][0] in tracks if "parent_uuid" in track else track["name"] == ["machine"]), track
+                assert track["name"], track
             assert tracks.setdefault(track["uuid"][0], track) is track, track
         for sample in packet.get("perf_sample", []):
             cpu, pid, tid = (sample.get(key, [0])[0] for key in ("cpu", "pid", "tid"))

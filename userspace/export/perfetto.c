@@ -245,6 +245,7 @@ static void put_track(struct perfetto *w, Perfetto__TrackDescriptor *track)
 	put(w, &p);
 }
 
+/* What is no process's is the machine's: process 0 would be Linux's idle thread. */
 static uint64_t process_track(struct perfetto *w, const struct timed_track *t)
 {
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
@@ -256,7 +257,10 @@ static uint64_t process_track(struct perfetto *w, const struct timed_track *t)
 		return track.uuid;
 	process.pid = (int32_t)t->pid;
 	process.process_name = (char *)(uintptr_t)analysis_label(w->source->an, t->process, name);
-	track.process = &process;
+	if (t->pid)
+		track.process = &process;
+	else
+		track.name = "machine";
 	put_track(w, &track);
 	return track.uuid;
 }
