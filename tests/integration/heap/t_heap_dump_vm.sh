@@ -33,6 +33,12 @@ braid heap "$JAVA_PID" -n 3 --max-pause 1h >text 2>err || fail "$(cat err)"
 grep -q '^braid: .* of heap in use: the JVM is expected to stand still for ' err || fail "no estimate: $(cat err)"
 grep -q "^process $JAVA_PID: [0-9]* objects, .*; it stood still for " text || fail "no histogram: $(cat text)"
 
+# The JVM's own dump has no stacks of allocations, so that is refused, and not after the watch.
+STATUS=0
+braid heap "$JAVA_PID" --dump w.hprof --watch 1h 2>err || STATUS=$?
+[[ $STATUS -eq 1 && ! -e w.hprof ]] || fail "--watch: status $STATUS: $(cat err)"
+grep -q 'is not dumped: --watch needs a copy of the process' err || fail "--watch: $(cat err)"
+
 STATUS=0
 braid heap "$JAVA_PID" --dump y.hprof --max-pause 1ns 2>err || STATUS=$?
 [[ $STATUS -eq 1 && ! -e y.hprof ]] || fail "beyond --max-pause: status $STATUS: $(cat err)"

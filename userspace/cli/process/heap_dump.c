@@ -129,6 +129,13 @@ static void take_copy(struct dump_command *c, const struct trace_jvm_event *e)
 {
 	struct timespec wall;
 
+	if (e->flags & BRAID_HEAP_VM && c->watch_ns) {
+		log_error("process %d: its heap is not dumped: --watch needs a copy of the process, and only the JVM "
+			  "itself can dump this heap, without the stacks of allocations; leave --watch out",
+			  (int)c->snapshot->pid);
+		answer(c, false);
+		return;
+	}
 	if (e->flags & BRAID_HEAP_VM) {
 		c->by_vm = true;
 		c->used_bytes = e->value;
@@ -252,8 +259,6 @@ static bool report_by_vm(const struct dump_command *c, const struct heap_vm *v, 
 
 	fprintf(stderr, "braid: process %d: the JVM has written its heap, %s, in %s; %s takes %s\n", (int)v->pid,
 		size_text(size, v->bytes), duration_text(time, v->spent_ns), c->path, size_text(file, file_bytes));
-	if (c->watch_ns)
-		log_warning("--watch: the JVM's own dump has no stacks of allocations");
 	return true;
 }
 
