@@ -6,8 +6,7 @@
 
 bool class_may_be_timed(struct text class)
 {
-	static const char *const folders[] = {"java/lang/", "java/util/concurrent/atomic/", "jdk/internal/",
-					      "sun/misc/"};
+	static const char *const folders[] = BRAID_NEVER_TIMED;
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		if (class.size >= strlen(folders[i]) && memcmp(class.at, folders[i], strlen(folders[i])) == 0)

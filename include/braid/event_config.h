@@ -41,6 +41,17 @@ enum braid_event_type {
 /* The types whose functions are in front of the JVM's JNI functions. */
 #define BRAID_EVENT_TYPES_JNI (BRAID_EVENT_TYPE(JNI) | BRAID_EVENT_TYPE(JNI_CRITICAL))
 
+/* The types of which an agent in the JVM reports all, or what the others are about. */
+#define BRAID_EVENT_TYPES_AGENT                                                                                        \
+	(BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE) | BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(GC) |            \
+	 BRAID_EVENT_TYPE(VTHREAD) | BRAID_EVENT_TYPE(CLASS) | BRAID_EVENT_TYPE(EXCEPTION) |                           \
+	 BRAID_EVENT_TYPE(NATIVE_BIND) | BRAID_EVENT_TYPE(RESOURCE) | BRAID_EVENT_TYPE(HEAP) |                         \
+	 BRAID_EVENT_TYPES_REWRITTEN | BRAID_EVENT_TYPE(MALLOC) | BRAID_EVENT_TYPES_JNI)
+/* The types that no other process than a JVM has. */
+#define BRAID_EVENT_TYPES_JVM (BRAID_EVENT_TYPES_AGENT | BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(JIT))
+/* Those of them that are recorded when nothing is chosen: that they are missing is no surprise. */
+#define BRAID_EVENT_TYPES_UNASKED (BRAID_EVENT_TYPE(GC) | BRAID_EVENT_TYPE(JIT))
+
 /* "all": without what stops the JVM for a time that depends on its heap, what needs more than a word, what changes the
  * calls of the process's libraries, and what has events for every thread that exists. */
 #define BRAID_EVENT_TYPES_ALL                                                                                          \
@@ -64,6 +75,11 @@ struct braid_thread_config {
  * method's name and descriptor, or @ANNOTATION.
  */
 #define BRAID_METHOD_PATTERNS 8
+/* Folders of classes that what measures calls uses, so none of their methods is timed. */
+#define BRAID_NEVER_TIMED                                                                                              \
+	{                                                                                                              \
+		"java/lang/", "java/util/concurrent/atomic/", "jdk/internal/", "sun/misc/"                             \
+	}
 #define BRAID_METHOD_TEXT 248  /* bytes, without a zero at the end if all are used */
 #define BRAID_METHOD_VALUES 4  /* of a call */
 #define BRAID_METHOD_WORDS 124 /* bytes, as above */

@@ -136,6 +136,7 @@ int agents_new(struct agents **out, const struct agents_env *env)
 	(*out)->env = *env;
 	(*out)->refusals.sink = env->jvms->sink;
 	(*out)->refusals.processes = env->jvms->processes;
+	(*out)->refusals.config = &env->jvms->config;
 	(*out)->listeners = (struct listeners){
 		.env = &(*out)->env, .refusals = &(*out)->refusals, .accept = accept_agent, .ctx = *out};
 	staging_sweep_own();

@@ -2,6 +2,7 @@
 #include "refusals.h"
 
 #include "attach/attach.h"
+#include "config/event_config.h"
 #include "process/processes.h"
 #include "util/utf8.h"
 
@@ -9,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
+
+#define MISSING_TEXT (EVENT_TYPES_TEXT + 64)
 
 struct refusal {
 	pid_t pid;
@@ -60,20 +63,33 @@ static struct account *replace(struct refusals *r, pid_t pid, const char *why)
 	return p ? &p->account : NULL;
 }
 
+/* What is missing without the agent: "alloc and lock, and without its inlined methods". */
+static const char *missing(const struct refusals *r, char *to, size_t size)
+{
+	uint32_t types = r->config->enabled & BRAID_EVENT_TYPES_AGENT;
+	char text[EVENT_TYPES_TEXT];
+
+	snprintf(to, size, "%s%sits inlined methods", types ? event_types_text(types, text, sizeof(text)) : "",
+		 types ? ", and without " : "");
+	return to;
+}
+
 void refusals_add(struct refusals *r, pid_t pid, const char *why)
 {
+	char text[MISSING_TEXT];
+
 	account_notice(replace(r, pid, why), r->sink, BRAID_NOTICE_WARNING,
-		       "cannot attach to the JVM in process %d: %s; it is recorded without its events and without its "
-		       "inlined methods",
-		       pid, why);
+		       "cannot attach to the JVM in process %d: %s; it is recorded without %s", pid, why,
+		       missing(r, text, sizeof(text)));
 }
 
 void refusals_add_delay(struct refusals *r, pid_t pid, const char *why)
 {
+	char text[MISSING_TEXT];
+
 	account_notice(replace(r, pid, why), r->sink, BRAID_NOTICE_WARNING,
-		       "the JVM in process %d has not loaded the agent yet: %s; until then, it is recorded without "
-		       "its events and its inlined methods",
-		       pid, why);
+		       "the JVM in process %d has not loaded the agent yet: %s; until then, it is recorded without %s",
+		       pid, why, missing(r, text, sizeof(text)));
 }
 
 void refusals_forget(struct refusals *r, pid_t pid)

@@ -8,6 +8,8 @@
 
 #include "sink/sink.h"
 
+#include <braid/event_config.h>
+
 #include <sys/types.h>
 
 struct processes;
@@ -15,6 +17,7 @@ struct processes;
 struct refusals {
 	struct sink *sink;
 	struct processes *processes;
+	const struct braid_event_config *config; /* what is asked for */
 	struct refusal *list;
 };
 

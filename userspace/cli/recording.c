@@ -40,14 +40,10 @@ static const struct argp_option options[] = {
 /* "all of these but heap, method and dump", from the mask. */
 static void print_all(FILE *out)
 {
-	uint32_t left = ((1U << BRAID_EVENT_TYPES) - 1) & ~BRAID_EVENT_TYPES_ALL;
-	const char *before = " all of these but ";
+	char text[EVENT_TYPES_TEXT];
 
-	for (int type = 0; left; left &= ~(1U << type++))
-		if (left >> type & 1) {
-			fprintf(out, "%s%s", left == 1U << type ? " and " : before, event_type_name(type));
-			before = ", ";
-		}
+	fprintf(out, " all of these but %s",
+		event_types_text(((1U << BRAID_EVENT_TYPES) - 1) & ~BRAID_EVENT_TYPES_ALL, text, sizeof(text)));
 }
 
 /* From the tables that parse them. */

@@ -69,6 +69,10 @@ int event_config_thread(struct braid_event_config *c, const struct braid_event_c
  */
 void event_config_text(const struct braid_event_config *c, char *to, size_t size);
 
+/* "alloc, lock and heap", for EVENT_TYPES_TEXT bytes that suffice for all types. Returns `to`. */
+#define EVENT_TYPES_TEXT 256
+const char *event_types_text(uint32_t types, char *to, size_t size);
+
 /* The word with its default value, if it has one, and its description, for people. */
 const char *event_type_example(enum braid_event_type type);
 const char *event_type_help(enum braid_event_type type);

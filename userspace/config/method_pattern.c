@@ -145,6 +145,25 @@ static int check_regex(const char *text, size_t length, char *why, size_t size)
 		       ?: check_part(hash + 1, (size_t)(end - hash - 1), why, size);
 }
 
+/* A pattern of nothing but classes that are never timed. */
+static int check_timed(const char *text, size_t length, char *why, size_t size)
+{
+	static const char *const folders[] = BRAID_NEVER_TIMED;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		size_t at = 0, folder = strlen(folders[i]);
+
+		while (at < folder && at < length &&
+		       (text[at] == folders[i][at] || (text[at] == '.' && folders[i][at] == '/')))
+			at++;
+		if (at == folder)
+			return REFUSE("'" PREFIX
+				      "%.*s': classes of %.*s are never timed: what measures calls uses them",
+				      (int)length, text, (int)folder - 1, text);
+	}
+	return 0;
+}
+
 /* CLASS.METHOD, of which neither is empty, and a descriptor. */
 static int check(const char *text, size_t length, char *why, size_t size)
 {
@@ -175,7 +194,7 @@ static int check(const char *text, size_t length, char *why, size_t size)
 	if (head < length && !memchr(text + head, ')', length - head) && !memchr(text + head, '*', length - head))
 		return REFUSE("'" PREFIX "%.*s': a descriptor is written as in class files: (ILjava/lang/String;)V",
 			      (int)length, text);
-	return 0;
+	return check_timed(text, length, why, size);
 }
 
 static int time_parse(const char *text, uint64_t *ns, char *why, size_t size)

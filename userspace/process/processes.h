@@ -58,6 +58,7 @@ struct process {
 	bool layout_wanted;		    /* its JVM's layout is still to be read, see layouts.h */
 	uint64_t layout_spent_ns;	    /* on looking for it */
 	bool considered;		    /* whether to attach an agent to it has been decided */
+	bool agentless;			    /* it has been said that it gets no agent, see record/agentless.h */
 	struct jvm *jvm;		    /* NULL: no JVM whose stacks can be walked */
 	uint32_t jvm_slot;		    /* on the kernel side, when it has a JVM */
 	bool in_namespace;		    /* in a pid namespace of its own; set when it has a JVM */

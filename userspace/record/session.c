@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.h"
 
+#include "agentless.h"
+
 #include "asleep.h"
 #include "before.h"
 #include "command.h"
@@ -113,6 +115,7 @@ static void emit_stats(struct loop *l)
 	if (c.stacks_lost > l->counters.stacks_lost)
 		sink_loss(&s->sink, 0, "bpf", "stack", c.stacks_lost - l->counters.stacks_lost);
 	jvms_emit_lost(&s->jvms);
+	agentless_stats(s);
 	hit_events_stats(s);
 	l->counters = c;
 	sink_stat(&s->sink, 0, "collector_cpu_ns", own_cpu_ns());
@@ -138,6 +141,7 @@ static void on_tick(struct source *src)
 	if (now - l->discovered_ns > DISCOVER_NS) {
 		if (s->options->attach)
 			agents_discover(s->agents);
+		agentless_tick(s);
 		probes_discover(s->jvms.probes);
 		host_load_look(&l->host, s->processes);
 		l->discovered_ns = now;
@@ -265,6 +269,7 @@ static void on_process_forgotten(void *ctx, struct process *process)
 	agents_forget(s->agents, process);
 	if (process->libjvm_ns)
 		jvms_emit_lost(&s->jvms);
+	s->jvm_seen = s->jvm_seen || process->libjvm_ns;
 	if (process->jvm)
 		jvm_tick(process->jvm, now_ns(), true);
 	dump_forget(s->dump, process);
@@ -404,9 +409,9 @@ static int add_targets(struct loop *l)
 	}
 	if (o->system_wide && o->attach)
 		agents_discover(l->s->agents);
-	for (int i = 0; o->attach && i < o->pid_count; i++)
-		if (agents_attach(l->s->agents, o->pids[i]) == 0)
-			targets_no_jvm(l->s, o->pids[i]);
+	for (int i = 0; i < o->pid_count; i++)
+		if (!o->attach || agents_attach(l->s->agents, o->pids[i]) == 0)
+			agentless_no_jvm(l->s, o->pids[i]);
 	return 0;
 }
 
@@ -487,6 +492,7 @@ static void finish(struct loop *l)
 	agents_stop(s->agents);
 	session_read_samples(s); /* for stack requests made meanwhile */
 	agents_settle(s->agents, true);
+	agentless_end(s);
 	layouts_tick(&s->jvms, true);
 	jvms_tick(&s->jvms, true);
 	stacks_name_deferred(s->stacks, DEFERRED_NAMES_NS);

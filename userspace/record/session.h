@@ -47,8 +47,9 @@ struct session {
 	struct pools pools;
 	struct sources sources;
 	struct source *signals; /* that ask for the recording's end, and of the command's */
-	bool finished;		/* the event loop is to end */
-	bool interrupted;	/* by its user, so the command is to end, too */
+	bool jvm_seen;
+	bool finished;	  /* the event loop is to end */
+	bool interrupted; /* by its user, so the command is to end, too */
 	struct kernel_side *kernel;
 	struct kernel_symbols *kernel_symbols;
 	struct modules *modules;

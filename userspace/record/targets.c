@@ -93,18 +93,6 @@ int targets_add(struct processes *p, const struct record_options *o)
 	return err;
 }
 
-void targets_no_jvm(struct session *s, pid_t pid)
-{
-	sink_notice(&s->sink, 0, BRAID_NOTICE_INFO, "process %d is not a JVM: native frames only", pid);
-	if (s->options->config.enabled & BRAID_EVENT_TYPE(MALLOC))
-		sink_notice(
-			&s->sink, 0, BRAID_NOTICE_WARNING,
-			"process %d is not a JVM, and has no agent to sample its native allocations: record large ones "
-			"with -e 'uprobe:LIBC:malloc/arg0>=65536/{arg0}', or, if the program has OpenTelemetry's probes, "
-			"-e 'usdt:PROGRAM:otel_memory:alloc'",
-			pid);
-}
-
 /* Whether the caller has what the recording was for, or no agent is left that could report it. */
 static bool is_done(const struct session *s)
 {

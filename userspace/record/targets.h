@@ -12,9 +12,6 @@ int targets_check(const struct record_options *o);
 /* Adds the processes that are named by their pids. It reports failures itself. */
 int targets_add(struct processes *p, const struct record_options *o);
 
-/* Notes that a target is no JVM, and what that means for what is asked for. */
-void targets_no_jvm(struct session *s, pid_t pid);
-
 /* Whether nothing is left to be recorded: every target has ended, or all is done. */
 bool targets_gone(const struct session *s, const struct command *command);
 

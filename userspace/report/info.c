@@ -168,6 +168,7 @@ void info_members(struct json *j, const struct views *v, const struct report_sou
 	start_json(j, an);
 	filter_json(j, "filter", an);
 	json_resources(j, an->a);
+	json_agentless(j, an);
 }
 
 void info_json(FILE *out, const struct views *v, const struct report_source *source)

@@ -37,6 +37,11 @@ void filter_text(FILE *out, const struct analysis *an);
 /* The same as a member of an object; null when there are no conditions. */
 void filter_json(struct json *j, const char *key, const struct analysis *an);
 
+/* Whether some JVM never had an agent; lines with the types that are missing of each; a member "without_agent". */
+bool agentless_any(const struct analysis *an);
+void text_agentless(FILE *out, const struct analysis *an);
+void json_agentless(struct json *j, const struct analysis *an);
+
 /* How many rows of a table are left out, if any are; indented by that many columns. */
 void text_more(FILE *out, int indent, size_t count, unsigned shown);
 

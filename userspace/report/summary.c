@@ -12,6 +12,7 @@
 
 #include "diagnose.h"
 #include "events.h"
+#include "info.h"
 
 #define MOST 3 /* of each list */
 
@@ -49,6 +50,7 @@ static void of_what(FILE *out, const struct analysis *an)
 	if (*cpus)
 		fprintf(out, ", %s CPU%s", cpus, strcmp(cpus, "1") == 0 ? "" : "s");
 	putc('\n', out);
+	text_agentless(out, an);
 	if (!filter_is_set(an->filter))
 		return;
 	label(out, "only");

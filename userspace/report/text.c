@@ -109,6 +109,7 @@ void text_recording(FILE *out, const struct views *v)
 			fprintf(out, "  %-10s %s%s\n", facts[i].label, value,
 				strcmp(facts[i].label, "frequency") == 0 ? " Hz" : "");
 	}
+	text_agentless(out, an);
 	if (an->start_realtime_ns)
 		fprintf(out, "  %-10s %s\n", "began", moment_date(date, an->start_realtime_ns, 3));
 	fprintf(out, "  %-10s %s\n", "duration",
@@ -218,7 +219,10 @@ void text_quality(FILE *out, const struct views *v)
 
 	fputs("\nStack quality\n", out);
 	text_quality_row(out, "all threads", &an->samples.quality);
-	text_quality_row(out, "Java threads", &an->java);
+	if (an->java.total || !agentless_any(an))
+		text_quality_row(out, "Java threads", &an->java);
+	else
+		fprintf(out, "  %-16s not known: there was no agent to name them\n", "Java threads");
 	text_virtual_threads(out, an);
 	fprintf(out, "  %-16s %10" PRIu64 " Java %6.2f%% named, %" PRIu64 " native %.2f%% named, %" PRIu64 " kernel\n",
 		"frames", f->java, percent(f->java_named, f->java), f->native, percent(f->native_named, f->native),

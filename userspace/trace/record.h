@@ -20,6 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* STAT of a JVM: 1 if it has or had an agent, else 0. */
+#define TRACE_STAT_AGENT "agent"
+
 struct trace_str {
 	const char *str;
 	uint32_t len;

@@ -79,7 +79,7 @@ static void setup(void)
 	self = processes_latest(jvms.processes, getpid());
 	ck_assert_ptr_nonnull(self);
 	env = (struct agents_env){.jvms = &jvms, .sources = &sources};
-	refusals = (struct refusals){.sink = &sink, .processes = jvms.processes};
+	refusals = (struct refusals){.sink = &sink, .processes = jvms.processes, .config = &jvms.config};
 	listeners = (struct listeners){.env = &env, .refusals = &refusals, .accept = accept_one};
 	accepted = 0;
 	accept_result = 0;

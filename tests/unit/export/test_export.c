@@ -186,7 +186,7 @@ static const char info_expected[] =
 	"\"file\":{\"ended\":true,\"damaged\":false,\"bad_blocks\":0,\"missing_blocks\":0,\"skipped_bytes\":0,"
 	"\"bad_records\":0,\"unknown_records\":0,\"truncated\":false,\"no_index\":false},"
 	"\"start\":{\"monotonic_s\":9.999,\"realtime_s\":1767225600,\"date\":\"2026-01-01T00:00:00.000+0000\"},"
-	"\"filter\":null,\"resources\":[]}\n";
+	"\"filter\":null,\"resources\":[],\"without_agent\":[]}\n";
 
 START_TEST(info_as_json)
 {
