@@ -3,6 +3,7 @@
 # Writes to fields are counted by the method that writes, and reported with their stacks and values; the rewritten classes pass
 # the verifier, and compute what they did, on each version.
 # takes: 30 s
+# shellcheck disable=SC2016 # names of Java classes
 source "$(dirname "$0")/../lib.sh"
 
 ROUNDS=60

@@ -3,6 +3,7 @@
 # Watching begins and ends in a running JVM, by ctl, beside timed methods, with the recording, and with a recorder that is killed.
 # The classes that write are as they were each time, and the program computes what it did.
 # takes: 15 s
+# shellcheck disable=SC2016 # names of Java classes
 source "$(dirname "$0")/../lib.sh"
 
 lib=$BUILD/rewrite/librewrite.so

@@ -2,8 +2,8 @@
 """examples.py PAGE PID TID: runs every braid command that a page (Markdown, or the manual) shows, in order, in the
 current directory.
 
-PID is a JVM instead of the pages' own, TID one of its threads. Only machine-specific parts are replaced: pids, addresses, and
-times, such that recordings last half a second and selections begin with them. `braid ctl` gets a running recording.
+PID is a JVM instead of the pages' own, TID one of its threads. Only machine-specific parts are replaced: pids, addresses, names of
+threads, and times, such that recordings last half a second and selections begin with them. `braid ctl` gets a running recording.
 A command fails by its exit status.
 """
 import re
@@ -43,6 +43,7 @@ def adapted(command, pid, tid):
     command = re.sub(r"(?<=^braid threads )((?:--deadlocks )?)\d+", r"\g<1>" + pid, command)
     command = re.sub(r"(?<=--path )0x\w+", lambda _: address_in("app.hprof"), command)
     command = re.sub(r"(?<=thread=)\d+", tid, command)
+    command = re.sub(r"(?<=--thread )\S+", "main", command)
     command = re.sub(r"(?<= -d )\S+", "0.5", command)
     command = re.sub(r"(?<= --watch )\S+", "0.5", command)
     command = re.sub(r"(?<= --from )\d\S*", "0", command)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every braid command that README, the pages in docs/ and the manual page show still works, and make knows its targets that they name.
 # class: long
+# takes: 120 s
 # alone: the pages' examples record the whole machine, and so attach to every JVM
 source "$(dirname "$0")/../lib.sh"
 
