@@ -368,6 +368,7 @@ void analyzer_free(struct analyzer *a)
 	table_free(&a->spans);
 	u64map_free(&a->span_of);
 	free(a->made.at);
+	free(a->span_times.at);
 	free(a->attributes.at);
 	table_free(&a->names);
 	table_free(&a->seen);

@@ -3,8 +3,11 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "util/quantity.h"
 
 static int filter_number(const char **text, uint32_t *value)
 {
@@ -70,22 +73,111 @@ static int filter_digits(const char **text, size_t most, uint64_t *hi, uint64_t 
 #define ATTRIBUTE_KEY "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 #define METHOD "method:"
+#define FUNCTION "uprobe:"
+#define LENGTH "duration"
+
+/* "1ms..1s" */
+static int parse_range(const char *text, struct span_length *to)
+{
+	const char *dots = strstr(text, "..");
+	char first[64];
+
+	if (!dots || (size_t)(dots - text) >= sizeof(first))
+		return -EINVAL;
+	snprintf(first, sizeof(first), "%.*s", (int)(dots - text), text);
+	return duration_parse_unit(first, &to->least_ns) || duration_parse_unit(dots + 2, &to->most_ns) ? -EINVAL : 0;
+}
+
+/* What follows the word: ">50ms", "<=1s", "=1ms..1s". */
+static int parse_length(const char *text, struct span_length *to)
+{
+	bool equal = text[1] == '=';
+	uint64_t ns;
+
+	*to = (struct span_length){0, UINT64_MAX};
+	if (*text == '=')
+		return parse_range(text + 1, to);
+	if (duration_parse_unit(text + 1 + equal, &ns))
+		return -EINVAL;
+	if (*text == '>') {
+		to->least_ns = equal ? ns : ns + 1;
+		return ns == UINT64_MAX ? -EINVAL : 0;
+	}
+	to->most_ns = equal ? ns : ns - 1;
+	return !equal && !ns ? -EINVAL : 0;
+}
+
+/* All lengths that are given hold. */
+static int add_length(struct filter *f, const char *text)
+{
+	struct span_length l, *to = &f->length;
+	int err = parse_length(text, &l);
+
+	if (err)
+		return err;
+	if (f->has_length && to->least_ns > l.least_ns)
+		l.least_ns = to->least_ns;
+	if (f->has_length && to->most_ns < l.most_ns)
+		l.most_ns = to->most_ns;
+	if (l.least_ns > l.most_ns)
+		return -EINVAL;
+	f->has_length = true;
+	*to = l;
+	return 0;
+}
+
+/* Whether it has spans that are made of the trace's events. */
+static bool makes_spans(const struct filter *f)
+{
+	return f->pair || f->calls || f->function;
+}
+
+/* A pattern may have quotation marks, as in the filters of events. */
+static int add_like(struct filter *f, const char *text, size_t key)
+{
+	char *copy = strdup(text), *pattern;
+	size_t length;
+
+	if (!copy || VEC_RESERVE(&f->likes, 1)) {
+		free(copy);
+		return -ENOMEM;
+	}
+	copy[key] = '\0';
+	pattern = copy + key + 1;
+	length = strlen(pattern);
+	if (length >= 2 && *pattern == '"' && pattern[length - 1] == '"') {
+		pattern[length - 1] = '\0';
+		pattern++;
+	}
+	f->likes.at[f->likes.count++] = (struct attribute_like){copy, pattern};
+	return 0;
+}
 
 int filter_add_spans(struct filter *f, const char *text)
 {
 	size_t key = strspn(text, ATTRIBUTE_KEY);
 	uint64_t none, id;
 
+	if (key == strlen(LENGTH) && strncmp(text, LENGTH, key) == 0 && text[key] && strchr("<=>", text[key]))
+		return add_length(f, text + key);
+	if (key && text[key] == '~')
+		return text[key + 1] ? add_like(f, text, key) : -EINVAL;
 	if (key && text[key] == '=')
 		return VEC_PUSH(&f->attributes, ((struct attribute_is){text, key})) ? -ENOMEM : 0;
 	if (strncmp(text, METHOD, strlen(METHOD)) == 0) {
-		if (filter_makes_spans(f) || !text[strlen(METHOD)])
+		if (makes_spans(f) || !text[strlen(METHOD)])
 			return -EINVAL;
 		f->calls = text + strlen(METHOD);
 		return 0;
 	}
+	if (strncmp(text, FUNCTION, strlen(FUNCTION)) == 0 && !strstr(text, "..")) {
+		if (makes_spans(f) || !text[strlen(FUNCTION)])
+			return -EINVAL;
+		f->function = text;
+		return 0;
+	}
 	if (strstr(text, "..")) {
-		if (filter_makes_spans(f))
+		if (makes_spans(f))
 			return -EINVAL;
 		f->pair = text;
 		return 0;
@@ -189,14 +281,10 @@ bool filter_has_window(const struct filter *f)
 	return f->has_from || f->has_to;
 }
 
-bool filter_makes_spans(const struct filter *f)
-{
-	return f->pair || f->calls;
-}
-
 bool filter_has_span(const struct filter *f)
 {
-	return filter_makes_spans(f) || f->spans.count || f->attributes.count || f->traces.count;
+	return makes_spans(f) || f->spans.count || f->attributes.count || f->likes.count || f->has_length ||
+	       f->traces.count;
 }
 
 bool filter_needs_samples(const struct filter *f)
@@ -247,6 +335,9 @@ void filter_free(struct filter *f)
 		regfree(&f->exclude.at[i].re);
 	for (size_t i = 0; i < f->idle.count; i++)
 		free(f->idle.at[i]);
+	for (size_t i = 0; i < f->likes.count; i++)
+		free(f->likes.at[i].key);
+	free(f->likes.at);
 	free(f->include.at);
 	free(f->exclude.at);
 	free(f->idle.at);

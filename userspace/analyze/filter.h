@@ -25,6 +25,17 @@ struct attribute_is {
 	size_t key_length;
 };
 
+/* KEY~PATTERN */
+struct attribute_like {
+	char *key;
+	const char *pattern; /* behind the key */
+};
+
+/* How long spans last, in ns, both included. */
+struct span_length {
+	uint64_t least_ns, most_ns;
+};
+
 struct trace_id {
 	uint64_t hi, lo;
 };
@@ -41,18 +52,23 @@ struct filter {
 	VEC(struct pattern) exclude;	     /* and no frame whose name matches one of these */
 	const char *pair;		     /* spans are those of span_pairs.h; not owned, or NULL */
 	const char *calls;		     /* those of span_calls.h, the same way */
+	const char *function;		     /* those of span_functions.h */
 	VEC(uint64_t) spans;		     /* span ids; any of them matches */
 	VEC(struct attribute_is) attributes; /* of spans, which have an id of `spans` or one of these */
-	VEC(struct trace_id) traces;	     /* any of them matches */
-	bool each;			     /* the samples are needed one by one */
-	VEC(char *) idle;		     /* more frames in which threads wait for work: idle.h */
+	VEC(struct attribute_like) likes;    /* of spans, which match one of these, too */
+	bool has_length;		     /* and last as long as this */
+	struct span_length length;
+	VEC(struct trace_id) traces; /* any of them matches */
+	bool each;		     /* the samples are needed one by one */
+	VEC(char *) idle;	     /* more frames in which threads wait for work: idle.h */
 };
 
 /* Each adds one condition, as written on a command line. 0, -EINVAL for an invalid `text`, or -ENOMEM. */
 int filter_add_pids(struct filter *f, const char *text); /* "1,2,3" */
 int filter_add_tids(struct filter *f, const char *text);
 /*
- * "00f067aa0ba902b7,...", KEY=VALUE, or once FROM..TO or method:PATTERN; it keeps the pointer to all but the first.
+ * "00f067aa0ba902b7,...", KEY=VALUE, KEY~PATTERN, "duration>50ms" (also >=, <, <= and =1ms..1s), or once FROM..TO,
+ * method:PATTERN or uprobe:FUNCTION; it keeps the pointer to KEY=VALUE and the last three.
  */
 int filter_add_spans(struct filter *f, const char *text);
 int filter_add_traces(struct filter *f, const char *text);
@@ -70,8 +86,6 @@ bool filter_is_set(const struct filter *f);
 bool filter_has_thread(const struct filter *f);
 bool filter_has_window(const struct filter *f);
 bool filter_has_span(const struct filter *f);
-/* Whether it has spans that are made of the trace's events. */
-bool filter_makes_spans(const struct filter *f);
 /* Whether sums of the samples do not suffice. */
 bool filter_needs_samples(const struct filter *f);
 bool filter_selects_process(const struct filter *f, uint32_t pid, const char *cgroup);

@@ -14,6 +14,17 @@ int spans_feed(struct analyzer *a, const struct trace_span *r);
 
 /* The id of the first definition of the same span; 0 for an unknown one. */
 uint32_t spans_same(const struct analyzer *a, uint32_t span);
+/*
+ * Finds out how long each span lasts, in the whole trace, of which samples must have been kept. To be called before a filter
+ * by duration is asked. 0 or -ENOMEM.
+ */
+int spans_measure(struct analyzer *a);
+/* The value, an id of a->strings, of the attribute; 0: it has none. */
+uint32_t spans_attribute(const struct analyzer *a, const struct span_row *s, const char *key);
+
+/* The attributes that say which kind of request a span is: OpenTelemetry's for names of low cardinality, and braid's own. */
+#define SPANS_NAMES 8
+extern const char *const spans_names[SPANS_NAMES];
 /* Whether a filter selects the span. */
 bool spans_selected(const struct analyzer *a, const struct filter *f, const struct span_row *s);
 /* NULL for an unknown span. */

@@ -207,6 +207,11 @@ struct span_stretch {
 	uint32_t span;	/* id, which span_make() sets */
 };
 
+/* When something was seen of a span. */
+struct span_time {
+	uint64_t first_ns, last_ns; /* first_ns is above last_ns: nothing was */
+};
+
 struct span_stretches { /* with the members of a VEC; by owner and time, not overlapping */
 	struct span_stretch *at;
 	size_t count, room;
@@ -265,12 +270,13 @@ struct analyzer {
 	struct stack_sums carried;
 	uint64_t sample_weight;
 	VEC(struct attribute_row) attributes;
-	struct u64map span_of;	    /* a hash of process and ids to a span's id */
-	struct span_stretches made; /* spans that take the place of the recorded ones */
-	VEC(struct hit_event) hits; /* in the order of their first samples */
-	struct hit_event sampling;  /* only the values of the recording's sampling event */
-	struct u64map hit_of;	    /* name to hits' index + 1 */
-	struct u64map vgroup_of;    /* process and name to the number of a group of virtual threads */
+	struct u64map span_of;		  /* a hash of process and ids to a span's id */
+	VEC(struct span_time) span_times; /* of rows of `spans`, if spans_measure() was called */
+	struct span_stretches made;	  /* spans that take the place of the recorded ones */
+	VEC(struct hit_event) hits;	  /* in the order of their first samples */
+	struct hit_event sampling;	  /* only the values of the recording's sampling event */
+	struct u64map hit_of;		  /* name to hits' index + 1 */
+	struct u64map vgroup_of;	  /* process and name to the number of a group of virtual threads */
 	uint32_t vgroups;
 	uint64_t vthreads_seen;
 	uint64_t vthread_weight;

@@ -46,9 +46,10 @@ static const struct argp_option options[] = {
 	 "Only stacks with a frame whose name matches RE; can be repeated to match any of several", 1},
 	{"exclude", OPT_EXCLUDE, "RE", 0,
 	 "No stacks with a frame whose name matches RE; can be repeated to match any of several", 1},
-	{"span", OPT_SPAN, "ID[,ID...]|KEY=VALUE|FROM..TO|method:PATTERN", 0,
-	 "Only what belongs to these spans, by their hexadecimal ids or by an attribute; FROM..TO: spans are the times of a thread from a hit of "
-	 "the event FROM to its next one of TO; method:PATTERN: they are the recorded calls of these methods",
+	{"span", OPT_SPAN, COMMON_SPANS, 0,
+	 "Only what belongs to these spans, by their hexadecimal ids, an attribute, their name ('name~GET*'), or how long they "
+	 "lasted ('duration>50ms', <, 'duration=1ms..50ms'); FROM..TO: spans are the times of a thread from a hit of "
+	 "the event FROM to its next one of TO; method:PATTERN, uprobe:FUNCTION: they are the recorded calls of these methods, or of this function",
 	 1},
 	{"trace", OPT_TRACE, "ID[,ID...]", 0, "Only what belongs to spans of these traces of OpenTelemetry", 1},
 	{"norm", OPT_NORM, 0, 0,
@@ -70,6 +71,16 @@ void common_time(struct argp_state *state, const char *name, const char *arg, bo
 			"--%s: '%s' is not a time; write for example 1.5, 500ms, 2m, 12:30:05 or 2026-11-22T12:30:05",
 			name, arg);
 	*has = true;
+}
+
+void common_span(struct argp_state *state, struct filter *f, const char *arg)
+{
+	if (filter_add_spans(f, arg))
+		argp_error(
+			state,
+			"--span: '%s' is neither a list of span ids, of 16 hexadecimal digits, nor KEY=VALUE, KEY~PATTERN, "
+			"a duration as in duration>50ms or duration=1ms..50ms, two events, FROM..TO, nor method:PATTERN or uprobe:FUNCTION",
+			arg);
 }
 
 uint64_t common_length(struct argp_state *state, const char *name, const char *arg)
@@ -139,12 +150,7 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--tid: '%s' is not a list of thread ids", arg);
 		return 0;
 	case OPT_SPAN:
-		if (filter_add_spans(&c->filter, arg))
-			argp_error(
-				state,
-				"--span: '%s' is neither a list of span ids, of 16 hexadecimal digits, nor KEY=VALUE, "
-				"nor two events, FROM..TO, nor method:PATTERN",
-				arg);
+		common_span(state, &c->filter, arg);
 		return 0;
 	case OPT_TRACE:
 		if (filter_add_traces(&c->filter, arg))

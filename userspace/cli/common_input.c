@@ -9,7 +9,9 @@
 #include <analyze/spans.h>
 #include <util/log.h>
 #include <util/quantity.h>
+#include <views/span_bounds.h>
 #include <views/span_calls.h>
+#include <views/span_functions.h>
 #include <views/span_pairs.h>
 
 #include "common.h"
@@ -120,6 +122,8 @@ static bool read_trace(struct loaded *l, const char *path, struct part part)
 	l->path = path;
 	if (!common_open(&l->reader, path))
 		return false;
+	if (part.filter && part.filter->has_length) /* samples outside of the window say how long a span lasts, too */
+		part.filter = NULL;
 	for (; !same && !err; part.filter = NULL) {
 		trace_reader_rewind(l->reader);
 		analyzer_free(l->analyzer);
@@ -266,14 +270,43 @@ static bool check_filter(const struct loaded *l, const struct filter *filter)
 	return common_check_window(l, filter);
 }
 
+/* An event that spans are to be made of, and what there is instead. */
+static void say_missing(const struct loaded *l, const char *event)
+{
+	char list[512];
+
+	span_bounds_list(l->analyzer, list, sizeof(list));
+	log_error("%s has no samples of the event '%s'; record it with -e; it has %s%s", l->path, event,
+		  *list ? "those of " : "none of any event or system call", list);
+}
+
+static bool define_functions(const struct loaded *l, const char *function)
+{
+	uint64_t spans;
+	int err = span_functions_define(l->analyzer, function, &spans);
+
+	if (err == -ENOENT)
+		say_missing(l, function);
+	else if (err == -ENODATA)
+		log_error("%s has returns of '%s' that do not say when the calls began; record them with "
+			  "-e 'uretprobe:PATH:SYMBOL{elapsed}', or the calls, too, with -e uprobe:PATH:SYMBOL",
+			  l->path, function);
+	else if (err == -ENOTUNIQ)
+		log_error("%s has more than one function '%s'; write its path, too", l->path, function);
+	else if (err)
+		log_error("cannot read %s: %s", l->path, strerror(-err));
+	else if (!spans)
+		log_error("%s has no return of '%s' whose call was recorded", l->path, function);
+	return !err && spans;
+}
+
 static bool define_pairs(const struct loaded *l, const char *pair)
 {
 	struct span_pairs pairs;
 	int err = span_pairs_define(l->analyzer, pair, &pairs);
 
 	if (err == -ENOENT)
-		log_error("%s has no samples of the event '%s'; record it with -e, and `braid report` lists the events",
-			  l->path, pairs.missing);
+		say_missing(l, pairs.missing);
 	else if (err == -ENOTUNIQ)
 		log_error("%s has more than one event '%s'; write its whole name", l->path, pairs.missing);
 	else if (err == -EINVAL)
@@ -305,8 +338,13 @@ static bool define_calls(const struct loaded *l, const char *pattern)
 
 bool common_make_spans(struct loaded *l, const struct filter *f)
 {
-	bool ok = (!f->pair || define_pairs(l, f->pair)) && (!f->calls || define_calls(l, f->calls));
+	bool ok = (!f->pair || define_pairs(l, f->pair)) && (!f->calls || define_calls(l, f->calls)) &&
+		  (!f->function || define_functions(l, f->function));
 
+	if (ok && f->has_length && spans_measure(l->analyzer)) {
+		log_error("cannot read %s: %s", l->path, strerror(ENOMEM));
+		ok = false;
+	}
 	if (!ok)
 		common_unload(l);
 	return ok;

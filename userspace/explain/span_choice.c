@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <analyze/attributes.h>
 #include <analyze/spans.h>
 #include <util/compare.h>
 
@@ -70,25 +69,10 @@ const struct span_sum *span_choice_find(const struct span_choice *c, uint64_t id
 
 /* ---- the typical one ---- */
 
-/* What says which kind of request a span is: OpenTelemetry's attributes for names of low cardinality, and braid's own. */
-static const char *const names[] = {"method", "http.route", "rpc.method", "db.operation.name",
-				    "messaging.destination.name"};
-
-/* The value, an id of a->strings, of the attribute; 0: it has none. */
-static uint32_t value_of(const struct analyzer *a, const struct span_row *span, const char *key)
-{
-	const struct span_row *first = spans_get(a, span->same);
-	const struct attribute_row *row = first ? attributes_first(a, first->attributes) : NULL;
-
-	while (row && strcmp(strpool_get(&a->strings, row->key), key) != 0)
-		row = attributes_next(a, row);
-	return row ? row->value : 0;
-}
-
 static bool is_called_like(const struct analyzer *a, const struct span_row *x, const struct span_row *y)
 {
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (value_of(a, x, names[i]) != value_of(a, y, names[i]))
+	for (size_t i = 0; i < SPANS_NAMES; i++)
+		if (spans_attribute(a, x, spans_names[i]) != spans_attribute(a, y, spans_names[i]))
 			return false;
 	return true;
 }

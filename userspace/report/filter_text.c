@@ -63,6 +63,27 @@ static void text_seconds(FILE *out, bool *any, const char *what, const struct an
 		fprintf(out, " (%s)", moment_date(date, an->start_realtime_ns + ns, 3));
 }
 
+static void text_likes(FILE *out, bool *any, const struct filter *f)
+{
+	if (f->likes.count)
+		part(out, any, "span whose");
+	for (size_t i = 0; i < f->likes.count; i++) {
+		fprintf(out, "%s%s is like ", i ? " or " : " ", f->likes.at[i].key);
+		text_quoted(out, f->likes.at[i].pattern);
+	}
+}
+
+static void text_length(FILE *out, bool *any, const struct span_length *l)
+{
+	char least[QUANTITY_TEXT], most[QUANTITY_TEXT];
+
+	part(out, any, "span of");
+	if (l->least_ns)
+		fprintf(out, " at least %s", duration_text(least, l->least_ns));
+	if (l->most_ns != UINT64_MAX)
+		fprintf(out, "%s at most %s", l->least_ns ? " and" : "", duration_text(most, l->most_ns));
+}
+
 void filter_text(FILE *out, const struct analysis *an)
 {
 	const struct filter *f = an->filter;
@@ -74,6 +95,7 @@ void filter_text(FILE *out, const struct analysis *an)
 	text_words(out, &any, "control group", f->cgroups.at, f->cgroups.count);
 	text_words(out, &any, "span from", &f->pair, f->pair != NULL);
 	text_words(out, &any, "calls of", &f->calls, f->calls != NULL);
+	text_words(out, &any, "calls of", &f->function, f->function != NULL);
 	if (f->spans.count)
 		part(out, &any, "span");
 	for (size_t i = 0; i < f->spans.count; i++)
@@ -86,6 +108,9 @@ void filter_text(FILE *out, const struct analysis *an)
 		putc(' ', out);
 		text_quoted(out, f->attributes.at[i].text);
 	}
+	text_likes(out, &any, f);
+	if (f->has_length)
+		text_length(out, &any, &f->length);
 	if (f->traces.count)
 		part(out, &any, "trace");
 	for (size_t i = 0; i < f->traces.count; i++)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include <analyze/vthreads.h>
-#include <util/compare.h>
 
 #include "info.h"
 
@@ -31,40 +30,16 @@ static void text_span(FILE *out, const struct span_view *v, const struct span_su
 	putc('\n', out);
 }
 
-static void text_table(FILE *out, const struct span_view *v, const struct span_sum *sums, size_t count)
+static void text_table(FILE *out, const struct span_view *v, unsigned top)
 {
 	fprintf(out, "    %7s  %10s  %10s  %10s  %-32s  %-16s  %7s  %s\n", "samples", "off CPU", "lasted", "began",
 		"trace", "span", "pid", "thread");
-	for (size_t i = 0; i < count; i++)
-		text_span(out, v, &sums[i]);
+	for (size_t i = 0; i < v->sums.count && i < top; i++)
+		text_span(out, v, &v->sums.at[i]);
 }
 
-static int by_offcpu(const void *a, const void *b)
+void spans_text(FILE *out, struct span_view *v, const enum span_order *order, unsigned top)
 {
-	const struct span_sum *x = a, *y = b;
-	int c = compare_u64(y->offcpu_ns, x->offcpu_ns);
-
-	if (!c)
-		c = compare_u64(y->samples, x->samples);
-	return c ? c : compare_u64(x->first_ns, y->first_ns);
-}
-
-static void text_offcpu(FILE *out, const struct span_view *v, size_t count)
-{
-	struct span_sum *copy = calloc(v->sums.count + 1, sizeof(*copy));
-
-	if (!copy)
-		return;
-	memcpy(copy, v->sums.at, v->sums.count * sizeof(*copy));
-	qsort(copy, v->sums.count, sizeof(*copy), by_offcpu);
-	fputs("\nSpans by time off the CPU\n", out);
-	text_table(out, v, copy, count);
-	free(copy);
-}
-
-void spans_text(FILE *out, const struct span_view *v, unsigned top)
-{
-	size_t count = v->sums.count < top ? v->sums.count : top;
 	char time[QUANTITY_TEXT];
 
 	if (filter_is_set(v->an->filter)) {
@@ -74,9 +49,14 @@ void spans_text(FILE *out, const struct span_view *v, unsigned top)
 	}
 	fprintf(out, "Spans (%zu with samples or events; %" PRIu64 " of %" PRIu64 " samples are in spans)\n",
 		v->sums.count, v->samples, v->an->samples.quality.total);
-	text_table(out, v, v->sums.at, count);
-	if (v->offcpu_ns)
-		text_offcpu(out, v, count);
+	if (order)
+		span_view_sort(v, *order);
+	text_table(out, v, top);
+	if (!order && v->offcpu_ns) {
+		span_view_sort(v, SPANS_BY_OFFCPU);
+		fputs("\nSpans by time off the CPU\n", out);
+		text_table(out, v, top);
+	}
 	if (v->counted_ns)
 		fprintf(out, "    off CPU lacks %s in times that were only counted, in spans and outside\n",
 			duration_text(time, v->counted_ns));
@@ -103,11 +83,15 @@ static void json_span(struct json *j, const struct span_view *v, const struct sp
 	json_seconds(j, "offcpu_s", s->offcpu_ns);
 	json_seconds(j, "first_s", analysis_since(v->an, s->first_ns));
 	json_seconds(j, "last_s", analysis_since(v->an, s->last_ns));
+	json_seconds(j, "lasted_s", s->last_ns - s->first_ns);
 	json_close(j, '}');
 }
 
-void spans_json(FILE *out, const struct span_view *v, unsigned top)
+void spans_json(FILE *out, struct span_view *v, const enum span_order *order, unsigned top)
 {
+	static const char *const keys[] = {[SPANS_BY_SAMPLES] = "by_samples",
+					   [SPANS_BY_OFFCPU] = "by_offcpu",
+					   [SPANS_BY_DURATION] = "by_duration"};
 	struct json j = {.out = out};
 
 	json_open(&j, NULL, '{');
@@ -117,7 +101,9 @@ void spans_json(FILE *out, const struct span_view *v, unsigned top)
 	json_number(&j, "spans", v->sums.count);
 	json_number(&j, "spans_lost", v->lost);
 	json_seconds(&j, "offcpu_counted_s", v->counted_ns);
-	json_open(&j, "by_samples", '[');
+	if (order)
+		span_view_sort(v, *order);
+	json_open(&j, keys[order ? *order : SPANS_BY_SAMPLES], '[');
 	for (size_t i = 0; i < v->sums.count && i < top; i++)
 		json_span(&j, v, &v->sums.at[i]);
 	json_close(&j, ']');

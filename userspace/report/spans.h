@@ -7,7 +7,8 @@
 
 #include <views/span_view.h>
 
-void spans_text(FILE *out, const struct span_view *v, unsigned top);
-void spans_json(FILE *out, const struct span_view *v, unsigned top);
+/* `order`: of the one table; NULL: the text has one by samples and one by time off the CPU. Both sort the view. */
+void spans_text(FILE *out, struct span_view *v, const enum span_order *order, unsigned top);
+void spans_json(FILE *out, struct span_view *v, const enum span_order *order, unsigned top);
 
 #endif

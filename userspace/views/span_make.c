@@ -19,6 +19,28 @@ static int compare_starts(const void *x, const void *y)
 	return c ? c : compare_u64(p->owner, q->owner);
 }
 
+/* From two that begin at once, the longer one is outside. */
+static int compare_nested(const void *x, const void *y)
+{
+	const struct span_stretch *p = x, *q = y;
+
+	return compare_u64(p->owner, q->owner) ?: compare_u64(p->from_ns, q->from_ns) ?: compare_u64(q->to_ns, p->to_ns);
+}
+
+void span_make_outermost(struct span_stretches *s)
+{
+	size_t used = 0;
+
+	VEC_SORT(s, compare_nested);
+	for (size_t i = 0; i < s->count; i++) {
+		const struct span_stretch *last = used ? &s->at[used - 1] : NULL;
+
+		if (!last || last->owner != s->at[i].owner || s->at[i].from_ns >= last->to_ns)
+			s->at[used++] = s->at[i];
+	}
+	s->count = used;
+}
+
 /* Ids are in the order of time, also across threads. */
 static int number_spans(struct span_stretches *s)
 {

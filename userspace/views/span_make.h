@@ -8,6 +8,9 @@
 
 #include <analyze/state.h>
 
+/* Sorts them and leaves those that are inside no other one of their threads. */
+void span_make_outermost(struct span_stretches *s);
+
 /*
  * Defines them, with ids from 1 on in the order of their starts, and marks all samples and events of their threads in
  * them. Samples must have been kept. 0 or -ENOMEM.

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "span_pairs.h"
 
-#include <analyze/hits.h>
-#include <analyze/spans.h>
-#include <util/compare.h>
+#include "span_bounds.h"
 #include "span_make.h"
 
 #include <errno.h>
@@ -13,54 +11,19 @@
 
 #define BETWEEN ".."
 
-struct bound {
-	uint64_t time_ns;
-	uint64_t owner; /* span_owner() */
-	bool ends;
-};
-
 struct pairing {
-	struct analyzer *a;
-	VEC(struct bound) bounds;
+	struct span_bounds bounds;
 	struct span_stretches spans;
 };
 
-/* ---- events ---- */
-
-static int add_bounds(struct pairing *p, const char *typed, bool ends)
-{
-	const struct hit_event *h;
-	int err = hits_by_name(p->a, typed, &h);
-
-	for (size_t i = 0; !err && i < h->samples.count; i++) {
-		const struct sample *s = &h->samples.at[i];
-
-		err = VEC_PUSH(&p->bounds, ((struct bound){s->time_ns, span_owner(s->thread, s->vthread), ends}));
-	}
-	return err;
-}
-
-/* ---- pairs ---- */
-
-/* At the same time an end comes first: it is that of an earlier span. */
-static int compare_bounds(const void *x, const void *y)
-{
-	const struct bound *p = x, *q = y;
-	int c = compare_u64(p->owner, q->owner);
-
-	if (!c)
-		c = compare_u64(p->time_ns, q->time_ns);
-	return c ? c : q->ends - p->ends;
-}
-
 static int make_pairs(struct pairing *p, struct span_pairs *out)
 {
-	const struct bound *open = NULL;
+	const struct span_bound *open = NULL;
 	int err = 0;
 
-	VEC_SORT(&p->bounds, compare_bounds);
+	span_bounds_sort(&p->bounds);
 	for (size_t i = 0; i < p->bounds.count && !err; i++) {
-		const struct bound *b = &p->bounds.at[i];
+		const struct span_bound *b = &p->bounds.at[i];
 
 		if (open && (!b->ends || b->owner != open->owner)) {
 			out->unfinished++;
@@ -81,17 +44,17 @@ int span_pairs_define(struct analyzer *a, const char *pair, struct span_pairs *o
 {
 	const char *between = strstr(pair, BETWEEN);
 	const char *to = between ? between + strlen(BETWEEN) : "";
-	struct pairing p = {.a = a};
+	struct pairing p = {0};
 	int err;
 
 	memset(out, 0, sizeof(*out));
 	if (!between || between == pair || !*to || (size_t)(between - pair) >= sizeof(out->missing))
 		return -EINVAL;
 	snprintf(out->missing, sizeof(out->missing), "%.*s", (int)(between - pair), pair);
-	err = add_bounds(&p, out->missing, false);
+	err = span_bounds_add(a, out->missing, false, &p.bounds);
 	if (!err) {
 		snprintf(out->missing, sizeof(out->missing), "%s", to);
-		err = add_bounds(&p, to, true);
+		err = span_bounds_add(a, to, true, &p.bounds);
 	}
 	if (!err)
 		err = make_pairs(&p, out) ?: span_make(a, &p.spans);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Spans between two hit events: each lasts from a hit of one to the next hit of the other in the same thread. The
+ * Spans between two hit events, or system calls: each lasts from a hit of one to the next hit of the other in the same thread. The
  * commands define them between reading and analysis; from then on they are spans as any others.
  */
 #ifndef BRAID_VIEWS_SPAN_PAIRS_H
@@ -15,8 +15,8 @@ struct span_pairs {
 };
 
 /*
- * Replaces the spans of a trace, of which samples must have been kept. `pair` is FROM..TO; either is an event's name as
- * hits_by_name() accepts it. 0; -EINVAL for another form; -ENOENT when the trace has no samples of the event; -ENOTUNIQ
+ * Replaces the spans of a trace, of which samples must have been kept. `pair` is FROM..TO, two names as
+ * span_bounds_add() accepts them. 0; -EINVAL for another form; -ENOENT when the trace has none of this; -ENOTUNIQ
  * when it has two such events; or -ENOMEM.
  */
 int span_pairs_define(struct analyzer *a, const char *pair, struct span_pairs *out);

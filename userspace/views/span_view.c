@@ -105,16 +105,53 @@ static uint64_t lost_spans(const struct analyzer *a)
 	return lost;
 }
 
+static int by_start(const struct span_sum *x, const struct span_sum *y)
+{
+	return compare_u64(x->first_ns, y->first_ns) ?: (x->row > y->row) - (x->row < y->row);
+}
+
 static int by_samples(const void *a, const void *b)
 {
 	const struct span_sum *x = a, *y = b;
-	int c = compare_u64(y->samples, x->samples);
 
-	if (!c)
-		c = compare_u64(y->offcpu_ns, x->offcpu_ns);
-	if (!c)
-		c = compare_u64(x->first_ns, y->first_ns);
-	return c ? c : (x->row > y->row) - (x->row < y->row);
+	return compare_u64(y->samples, x->samples) ?: compare_u64(y->offcpu_ns, x->offcpu_ns) ?: by_start(x, y);
+}
+
+static int by_offcpu(const void *a, const void *b)
+{
+	const struct span_sum *x = a, *y = b;
+
+	return compare_u64(y->offcpu_ns, x->offcpu_ns) ?: compare_u64(y->samples, x->samples) ?: by_start(x, y);
+}
+
+static int by_duration(const void *a, const void *b)
+{
+	const struct span_sum *x = a, *y = b;
+
+	return compare_u64(y->last_ns - y->first_ns, x->last_ns - x->first_ns) ?: by_start(x, y);
+}
+
+void span_view_sort(struct span_view *v, enum span_order order)
+{
+	static int (*const compare[])(const void *, const void *) = {
+		[SPANS_BY_SAMPLES] = by_samples, [SPANS_BY_OFFCPU] = by_offcpu, [SPANS_BY_DURATION] = by_duration};
+
+	VEC_SORT(&v->sums, compare[order]);
+}
+
+/* When a span that was made began and ended is known, whatever was seen in it. */
+static void place_made(struct span_view *v)
+{
+	const struct span_stretches *made = &v->an->a->made;
+
+	for (size_t i = 0; i < made->count; i++) {
+		size_t row = table_find(&v->an->a->spans, made->at[i].span);
+
+		if (row == TABLE_NONE || !v->sums.at[row].row)
+			continue;
+		v->sums.at[row].first_ns = made->at[i].from_ns;
+		v->sums.at[row].last_ns = made->at[i].to_ns;
+	}
 }
 
 int span_view_new(struct span_view **out, const struct analysis *an)
@@ -138,12 +175,13 @@ int span_view_new(struct span_view **out, const struct analysis *an)
 	for (size_t i = 0; i < events_count(an); i++)
 		if (events_get_summed(an, i, &e))
 			add_event(v, &e);
+	place_made(v);
 	v->lost = lost_spans(an->a);
 	for (size_t i = 0; i < an->a->spans.count; i++)
 		if (v->sums.at[i].row)
 			v->sums.at[used++] = v->sums.at[i];
 	v->sums.count = used;
-	VEC_SORT(&v->sums, by_samples);
+	span_view_sort(v, SPANS_BY_SAMPLES);
 	return 0;
 }
 

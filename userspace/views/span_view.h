@@ -17,20 +17,24 @@ struct span_sum {
 	uint64_t samples;
 	uint64_t offcpu_ns;
 	uint64_t events;	    /* with those of threads off the CPU */
-	uint64_t first_ns, last_ns; /* seen, on the trace's clock */
+	uint64_t first_ns, last_ns; /* seen, or of a made span known, on the trace's clock */
 };
 
 struct span_view {
 	const struct analysis *an;
-	VEC(struct span_sum) sums; /* by samples, then by time off the CPU */
+	VEC(struct span_sum) sums; /* SPANS_BY_SAMPLES at first */
 	uint64_t samples;	   /* in spans */
 	uint64_t offcpu_ns;
 	uint64_t counted_ns; /* times off the CPU that were counted without a span: mostly short ones */
 	uint64_t lost;	     /* samples and events that had a span, which is not known; in the whole trace */
 };
 
+enum span_order { SPANS_BY_SAMPLES, SPANS_BY_OFFCPU, SPANS_BY_DURATION };
+
 /* 0 or -ENOMEM. */
 int span_view_new(struct span_view **out, const struct analysis *an);
 void span_view_free(struct span_view *v);
+/* The most, or longest, first. */
+void span_view_sort(struct span_view *v, enum span_order order);
 
 #endif

@@ -27,6 +27,8 @@ for how in memfd anon; do
 	braid report --by span "$how.trace" >spans.txt
 	braid report --full "$how.trace" >report.txt
 	braid export --span 'http.route=/cart' "$how.trace" >cart.txt
+	braid export --span 'name~/c*t' "$how.trace" | cmp - cart.txt || fail "--span 'name~/c*t' selects other spans"
+	braid export --span 'http.route~"/c*"' "$how.trace" | cmp - cart.txt || fail "--span 'http.route~\"/c*\"' selects other spans"
 	braid script "$how.trace" >"$how.txt"
 	python3 - "$JAVA_PID" <<'END' || fail "$how: $(head -n 5 spans.txt)"
 import json, sys

@@ -29,10 +29,9 @@ static const struct argp_option options[] = {
 	 "thread's first time",
 	 0},
 	{"to", OPT_TO, "TIME", 0, "Until TIME; default: the thread's last time", 0},
-	{"span", OPT_SPAN, "ID|KEY=VALUE|FROM..TO|method:PATTERN", 0,
-	 "Explain the request of this span instead, from the first to the last that is recorded of it; KEY=VALUE: the longest "
-	 "with this attribute; FROM..TO: spans are "
-	 "the times of a thread from a hit of the event FROM to its next one of TO, method:PATTERN: they are recorded calls of these methods, and the longest one is explained",
+	{"span", OPT_SPAN, COMMON_SPANS, 0,
+	 "Explain the request of this span instead, from the first to the last that is recorded of it; if several spans are selected, "
+	 "by KEY=VALUE or as for `braid report`: the longest of them",
 	 0},
 	{"slowest", OPT_SLOWEST, "N", 0, "Explain the N spans that lasted longest, one after the other", 0},
 	{"diff", OPT_DIFF, 0, 0,
@@ -135,7 +134,7 @@ static void check_choice(struct argp_state *state, const struct explain_options 
 /* What is meant if not all of it is said. */
 static void complete(struct argp_state *state, struct explain_options *o)
 {
-	bool some = o->span.attributes.count || filter_makes_spans(&o->span) || o->diff;
+	bool some = filter_has_span(&o->span) || o->diff;
 
 	if (some && !o->thread && !o->span.spans.count && !o->slowest)
 		o->slowest = 1;
@@ -176,12 +175,9 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 		o->top = common_number(state, "top", "rows", arg);
 		return 0;
 	case OPT_SPAN:
-		if (filter_add_spans(&o->span, arg) || o->span.spans.count > 1)
-			argp_error(
-				state,
-				"--span: '%s' is neither a span id, of 16 hexadecimal digits, nor KEY=VALUE, nor two "
-				"events, FROM..TO, nor method:PATTERN",
-				arg);
+		common_span(state, &o->span, arg);
+		if (o->span.spans.count > 1)
+			argp_error(state, "--span: '%s' is one span too many; explain one after the other", arg);
 		return 0;
 	case OPT_SLOWEST:
 		o->slowest = common_number(state, "slowest", "spans", arg);

@@ -24,9 +24,11 @@ struct report_options {
 	bool summary;
 	bool wall;
 	bool spans;
+	bool sorted;
+	enum span_order order; /* if they are sorted */
 };
 
-enum { OPT_JSON = 0x200, OPT_HTML, OPT_LINES, OPT_SUMMARY, OPT_WALL, OPT_BY, OPT_FULL, OPT_SOURCE_LINK };
+enum { OPT_JSON = 0x200, OPT_HTML, OPT_LINES, OPT_SUMMARY, OPT_WALL, OPT_BY, OPT_FULL, OPT_SOURCE_LINK, OPT_SORT };
 
 static const struct argp_option options[] = {
 	{"json", OPT_JSON, 0, 0, "Print the report as JSON", 0},
@@ -43,6 +45,10 @@ static const struct argp_option options[] = {
 	 "Print instead what belongs to each span (the one thing that WHAT can be): samples, time off the CPU, thread, from "
 	 "when to when",
 	 0},
+	{"sort", OPT_SORT, "duration|samples|offcpu", 0,
+	 "With --by span: print one table, which is sorted by how long the spans lasted, by their samples, or by their time off "
+	 "the CPU",
+	 0},
 	{"lines", OPT_LINES, 0, 0, "Add a table of hot source lines (native code needs record --lines)", 0},
 	{0},
 };
@@ -57,6 +63,7 @@ static const char doc[] =
 	"  braid report --json --top 100 braid.trace\n"
 	"  braid report --wall --no-idle braid.trace\n"
 	"  braid report --by span braid.trace\n"
+	"  braid report --by span --sort duration --span 'duration>50ms' braid.trace\n"
 	"\n"
 	"self is the share of samples in which the method itself ran. total is the share of samples with "
 	"the method on the stack. All forms of a method (interpreted, C1, C2, inlined) are one row; kind "
@@ -94,7 +101,19 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--by: '%s' cannot be reported by; use span", arg);
 		o->spans = o->common.filter.each = true;
 		return 0;
+	case OPT_SORT:
+		o->sorted = true;
+		if (strcmp(arg, "duration") == 0)
+			o->order = SPANS_BY_DURATION;
+		else if (strcmp(arg, "offcpu") == 0)
+			o->order = SPANS_BY_OFFCPU;
+		else if (strcmp(arg, "samples") != 0)
+			argp_error(state, "--sort: spans cannot be sorted by '%s'; use duration, samples or offcpu",
+				   arg);
+		return 0;
 	case ARGP_KEY_END:
+		if (o->sorted && !o->spans)
+			argp_error(state, "--sort is about spans: it needs --by span");
 		if (o->full && (o->json || o->summary || o->wall || o->spans))
 			argp_error(state,
 				   "--full is about the text without other options that choose one: leave it out");
@@ -167,9 +186,9 @@ static bool write_spans(const struct loaded *l, const struct report_options *o)
 			    filter_is_set(&o->common.filter) ? " in this selection"
 							     : ": no program said which request its threads served");
 	if (!err && o->json)
-		spans_json(stdout, view, top);
+		spans_json(stdout, view, o->sorted ? &o->order : NULL, top);
 	else if (!err)
-		spans_text(stdout, view, top);
+		spans_text(stdout, view, o->sorted ? &o->order : NULL, top);
 	span_view_free(view);
 	return common_output_close(stdout, NULL, err);
 }
