@@ -205,7 +205,7 @@ bool hits_select(const struct analysis *an, const struct sample *s, struct stack
 bool hits_elapsed(const char *values, uint64_t *ns)
 {
 	static const char name[] = "elapsed=";
-	const char *at = strncmp(values, name, strlen(name)) == 0 ? values : strstr(values, ", elapsed=");
+	const char *at = strncmp(values, name, strlen(name)) == 0 ? values : strstr(values, " elapsed=");
 	char *end;
 
 	if (!at)
@@ -213,7 +213,7 @@ bool hits_elapsed(const char *values, uint64_t *ns)
 	at = strchr(at, '=') + 1;
 	errno = 0;
 	*ns = strtoull(at, &end, 10);
-	return end != at && !errno && strncmp(end, "ns", 2) == 0 && (!end[2] || end[2] == ',');
+	return end != at && !errno && strncmp(end, "ns", 2) == 0 && (!end[2] || end[2] == ' ');
 }
 
 static int add_values(const struct analysis *an, struct hit_view *v, struct u64map *of, const struct hit_values *values)

@@ -55,7 +55,7 @@ const struct profile *hits_profile(const struct analysis *an, const char *typed)
 
 /* The sum that a sample with values belongs to. False: the filter excludes it. */
 bool hits_select(const struct analysis *an, const struct sample *s, struct stack_sum *sum);
-/* The duration of a call among the values of its return, "retval=3, elapsed=512ns". */
+/* The duration of a call among the values of its return, "retval=3 elapsed=512ns". */
 bool hits_elapsed(const char *values, uint64_t *ns);
 
 /* ---- for analyzer.c and analysis.c ---- */

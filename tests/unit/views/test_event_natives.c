@@ -58,7 +58,7 @@ static const struct trace_rec recs[] = {
 	JVM(AT(150), .kind = BRAID_JVM_COUNTED, .thread = 1, .node = IN_KERNEL, .duration_ns = 9 * MS, .value = 3,
 	    .weight = 20 * MS, .number = BRAID_JVM_OFFCPU),
 	HIT(160, WRAPPER, "elapsed=5000ns"),
-	HIT(161, WRAPPER, "retval=1, elapsed=7000ns"),
+	HIT(161, WRAPPER, "retval=1 elapsed=7000ns"),
 	HIT(162, WRAPPER, "retval=1"),
 	HIT(163, 3, "elapsed=900ns"), /* no native method called it */
 };
@@ -134,7 +134,7 @@ START_TEST(elapsed)
 	uint64_t ns = 0;
 
 	ck_assert(hits_elapsed("elapsed=5ns", &ns) && ns == 5);
-	ck_assert(hits_elapsed("retval=2, elapsed=18446744073709551615ns, pid=1", &ns) && ns == UINT64_MAX);
+	ck_assert(hits_elapsed("retval=2 elapsed=18446744073709551615ns pid=1", &ns) && ns == UINT64_MAX);
 	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
 		ck_assert_msg(!hits_elapsed(without[i], &ns), "'%s'", without[i]);
 }
