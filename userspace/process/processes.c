@@ -79,6 +79,7 @@ static void free_image(struct processes *p, struct process *pr)
 	account_close(&pr->account);
 	pair_map_free(&pr->vthreads);
 	free(pr->resource);
+	free(pr->late_attributes.at);
 	free(pr->exe);
 	free(pr->mappings.at);
 	free(pr->past.at);

@@ -28,6 +28,12 @@ struct process_mapping {
 	uint64_t until_ns; /* for mappings in `past` */
 };
 
+/* An attribute of a span whose key the process has not published yet. */
+struct late_attribute {
+	uint32_t span, value; /* the trace's ids */
+	uint8_t index;	      /* of the key */
+};
+
 /* One program image. An exec makes a new one of the same pid, with the earlier one as `older`. */
 struct process {
 	uint32_t id; /* the trace's id */
@@ -65,10 +71,11 @@ struct process {
 	struct braid_context_place context; /* see contexts.h */
 	bool context_wanted;		    /* not found yet */
 	uint64_t context_look_ns, context_wait_ns;
-	struct process_resource *resource; /* see resources.h; NULL: not looked at */
-	struct pair_map vthreads;	   /* (number, 0): the trace's id; extra: hash of the name */
-	struct pair_map host_tids;	   /* in a pid namespace: (tid there, 0): tid on the host */
-	uint64_t host_tids_ns;		   /* when all were read */
+	struct process_resource *resource;	    /* see resources.h; NULL: not looked at */
+	VEC(struct late_attribute) late_attributes; /* see spans.h */
+	struct pair_map vthreads;		    /* (number, 0): the trace's id; extra: hash of the name */
+	struct pair_map host_tids;		    /* in a pid namespace: (tid there, 0): tid on the host */
+	uint64_t host_tids_ns;			    /* when all were read */
 	struct thread *threads;
 	struct account account;
 	/* In one of the lists of struct processes: to be shown, or, after its end, to be forgotten. */

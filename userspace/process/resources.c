@@ -42,6 +42,8 @@ struct process_resource {
 struct resources {
 	struct sink *sink;
 	struct names *names;
+	void (*read)(void *ctx, struct process *process); /* or NULL */
+	void *ctx;
 	uint64_t tick_ns;
 	unsigned looks;	   /* left in this tick */
 	uint64_t scans_ns; /* that its scans have taken */
@@ -187,6 +189,8 @@ static void read_context(struct resources *r, struct process *process)
 			refuse(r, process);
 		if (r->attributes > ATTRIBUTES)
 			sink_loss(r->sink, process->id, "collector", "resource", r->attributes - ATTRIBUTES);
+		if (r->read)
+			r->read(r->ctx, process);
 	}
 }
 
@@ -238,11 +242,24 @@ static bool may_look(const struct resources *r, const struct process_resource *p
 	return p->header ? now_ns() + (READS_AT_ONCE - 1) * READ_NS >= p->paid_ns : may_scan(r, p);
 }
 
+void resources_hook(struct resources *r, void (*read)(void *ctx, struct process *process), void *ctx)
+{
+	r->read = read;
+	r->ctx = ctx;
+}
+
+uint32_t resources_known_key(const struct process *process, uint8_t index)
+{
+	return process->resource ? process->resource->keys[index] : 0;
+}
+
 uint32_t resources_key(struct resources *r, struct process *process, uint8_t index)
 {
 	if (!has_state(process))
 		return 0;
 	if (!process->resource->keys[index] && !process->ended_ns && may_look(r, process->resource))
 		read_context(r, process);
+	if (!process->resource->keys[index]) /* soon again */
+		process->resource->wait_ns = process->resource->look_ns = 0;
 	return process->resource->keys[index];
 }

@@ -24,4 +24,10 @@ void resources_tick(struct resources *r, struct processes *p);
  */
 uint32_t resources_key(struct resources *r, struct process *process, uint8_t index);
 
+/* The same as far as it has been read. */
+uint32_t resources_known_key(const struct process *process, uint8_t index);
+
+/* Calls back when a process's names have been read. */
+void resources_hook(struct resources *r, void (*read)(void *ctx, struct process *process), void *ctx);
+
 #endif

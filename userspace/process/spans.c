@@ -23,6 +23,52 @@ struct spans {
 	uint32_t last;
 };
 
+/* ---- attributes whose keys were not known when they came ---- */
+
+static void keep_late(struct spans *s, struct process *process, const struct late_attribute *a)
+{
+	if (!account_reserve(&process->account, s->sink, BUDGET_LATE_ATTRIBUTES, 1))
+		return;
+	if (!VEC_PUSH(&process->late_attributes, *a))
+		return;
+	account_release(&process->account, BUDGET_LATE_ATTRIBUTES, 1);
+	sink_loss(s->sink, process->id, "collector", "attribute", 1);
+}
+
+/* Adds those whose keys have been read by now; the others wait on. */
+static void add_late(void *ctx, struct process *process)
+{
+	struct spans *s = ctx;
+	size_t left = 0;
+
+	for (size_t i = 0; i < process->late_attributes.count; i++) {
+		struct late_attribute a = process->late_attributes.at[i];
+		uint32_t key = resources_known_key(process, a.index);
+
+		if (key)
+			sink_attribute(s->sink,
+				       &(struct trace_attribute){.span = a.span, .key = key, .value = a.value});
+		else
+			process->late_attributes.at[left++] = a;
+	}
+	account_release(&process->account, BUDGET_LATE_ATTRIBUTES, process->late_attributes.count - left);
+	process->late_attributes.count = left;
+}
+
+void spans_forget(struct spans *s, struct process *process)
+{
+	size_t count = process->late_attributes.count;
+
+	if (count && !process->ended_ns) /* the last time to look */
+		(void)resources_key(s->resources, process, process->late_attributes.at[0].index);
+	count = process->late_attributes.count;
+	if (!count)
+		return;
+	sink_loss(s->sink, process->id, "collector", "attribute", count);
+	account_release(&process->account, BUDGET_LATE_ATTRIBUTES, count);
+	process->late_attributes.count = 0;
+}
+
 int spans_new(struct spans **out, struct sink *sink, struct kernel_side *kernel, struct names *names,
 	      struct resources *resources)
 {
@@ -33,6 +79,7 @@ int spans_new(struct spans **out, struct sink *sink, struct kernel_side *kernel,
 	(*out)->kernel = kernel;
 	(*out)->names = names;
 	(*out)->resources = resources;
+	resources_hook(resources, add_late, *out);
 	return 0;
 }
 
@@ -106,9 +153,11 @@ static void define_attributes(struct spans *s, struct process *process, uint32_t
 	for (; end - at >= 2 && end - at - 2 >= at[1]; at += 2 + at[1]) {
 		to.key = resources_key(s->resources, process, at[0]);
 		utf8_printable(text, sizeof(text), at + 2, at[1]);
-		to.value = to.key ? names_id(s->names, &process->account, trace_str_of(text)) : 0;
-		if (to.value)
+		to.value = names_id(s->names, &process->account, trace_str_of(text));
+		if (to.value && to.key)
 			sink_attribute(s->sink, &to);
+		else if (to.value)
+			keep_late(s, process, &(struct late_attribute){span, to.value, at[0]});
 		else if (at[1])
 			sink_loss(s->sink, process->id, "collector", "attribute", 1);
 	}

@@ -17,6 +17,12 @@ int spans_new(struct spans **out, struct sink *sink, struct kernel_side *kernel,
 	      struct resources *resources);
 void spans_free(struct spans *s);
 
+/*
+ * No later span is of the process: counts its attributes whose keys it has not published, or that could not be read. A process
+ * publishes its keys before it uses them, but its context may be found later.
+ */
+void spans_forget(struct spans *s, struct process *process);
+
 /* Returns the trace's id of the span, or 0, as spans_id(). */
 uint32_t spans_seen(struct spans *s, struct process *process, const struct braid_event_span *e);
 

@@ -99,6 +99,7 @@ static void emit_lost(void *ctx, struct process *process)
 {
 	struct session *s = ctx;
 
+	spans_forget(s->spans, process);
 	account_report(&process->account, &s->sink);
 	jvm_emit_lost(process->jvm);
 }
@@ -249,9 +250,7 @@ static int watch_timers(struct loop *l)
 	l->timer = (struct source){.ready = on_tick, .ctx = l};
 	l->deadline = (struct source){.fd = -1, .ready = on_deadline, .ctx = l};
 	err = watch_time(l->s, &l->timer, TICK_NS, TICK_NS);
-	if (!err && duration_ns)
-		err = watch_time(l->s, &l->deadline, duration_ns, 0);
-	return err;
+	return err ?: duration_ns ? watch_time(l->s, &l->deadline, duration_ns, 0) : 0;
 }
 
 /* ---- from start to end ---- */
@@ -267,6 +266,7 @@ static void on_process_forgotten(void *ctx, struct process *process)
 	struct session *s = ctx;
 
 	agents_forget(s->agents, process);
+	spans_forget(s->spans, process);
 	if (process->libjvm_ns)
 		jvms_emit_lost(&s->jvms);
 	s->jvm_seen = s->jvm_seen || process->libjvm_ns;

@@ -32,6 +32,8 @@
 	X(METHODS, "methods", 1 << 19, 0, POOL_MEMORY, 96, "methods on stacks")                                        \
 	X(NAMES, "names", 1 << 18, 60000, NO_POOL, "names in its events")                                              \
 	X(SPANS, "spans", 1 << 18, 60000, NO_POOL, "spans")                                                            \
+	X(LATE_ATTRIBUTES, "late_attributes", 1 << 14, 0, POOL_MEMORY, 16,                                             \
+	  "attributes of spans whose keys are not known")                                                              \
 	X(VTHREADS, "vthreads", 1 << 19, 0, POOL_MEMORY, 48, "virtual threads")                                        \
 	X(MAPPINGS, "mappings", 1 << 16, 0, POOL_MEMORY, 128, "mappings of code")                                      \
 	X(SHOWN, "shown_mappings", 1 << 14, 0, POOL_MAPPINGS, 1, "mappings of code for stack walks")                   \

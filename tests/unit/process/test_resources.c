@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of when a process's context is read: here that of the test's own process. */
 #include "process/resources.h"
+#include "process/spans.h"
 #include "util/clock.h"
 
 #include <braid/context.h>
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -103,6 +105,60 @@ START_TEST(one_that_publishes_all_the_time)
 }
 END_TEST
 
+static struct trace_attribute got[4];
+static unsigned gots;
+static char text[64][8]; /* names by id */
+
+static void tap(void *ctx, const struct trace_rec *rec)
+{
+	(void)ctx;
+	if (rec->kind == TRACE_NAME && rec->name.name < 64)
+		snprintf(text[rec->name.name], sizeof(text[0]), "%.*s", (int)rec->name.text.len, rec->name.text.str);
+	if (rec->kind == TRACE_ATTRIBUTE && gots < 4)
+		got[gots++] = rec->attribute;
+}
+
+/* Attributes of a span that is seen before the context of its process: those with a key are in the trace when that is read. */
+START_TEST(attributes_before_the_context)
+{
+	static const uint8_t bytes[] = {0, 2, 'o', 'n', 7, 3, 't', 'w', 'o', 1, 1, 'x'};
+	struct {
+		struct braid_event_span event;
+		uint8_t bytes[sizeof(bytes)];
+	} e = {.event = {.hdr.size = sizeof(e.event) + sizeof(bytes),
+			 .key = 1,
+			 .attrs_size = sizeof(bytes),
+			 .span = {1}}};
+	uint64_t began = now_ns();
+	struct spans *spans;
+	uint32_t span;
+
+	gots = 0;
+	memcpy(e.bytes, bytes, sizeof(bytes));
+	trace_writer_tap(sink.writer, tap, NULL);
+	ck_assert_int_eq(spans_new(&spans, &sink, NULL, names, resources), 0);
+	span = spans_seen(spans, &process, &e.event);
+	ck_assert_uint_ne(span, 0);
+	ck_assert(!gots && process.account.used[BUDGET_LATE_ATTRIBUTES] == 3);
+	publish(2);
+	while (!gots && now_ns() - began < 60000000000ULL) {
+		resources_key(resources, &process, 0);
+		usleep(1000);
+	}
+	ck_assert_uint_eq(gots, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert(got[i].span == span && got[i].key < 64 && got[i].value < 64);
+		ck_assert_str_eq(text[got[i].key], i ? "b" : "a");
+		ck_assert_str_eq(text[got[i].value], i ? "x" : "on");
+	}
+	ck_assert(!sink.lost && process.account.used[BUDGET_LATE_ATTRIBUTES] == 1);
+	spans_forget(spans, &process);
+	ck_assert(sink.lost == 1 && process.account.used[BUDGET_LATE_ATTRIBUTES] == 0);
+	free(process.late_attributes.at);
+	spans_free(spans);
+}
+END_TEST
+
 Suite *test_resources(void)
 {
 	Suite *s = suite_create("resources");
@@ -111,6 +167,7 @@ Suite *test_resources(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, keys_that_come_one_after_the_other);
 	tcase_add_test(t, one_that_publishes_all_the_time);
+	tcase_add_test(t, attributes_before_the_context);
 	suite_add_tcase(s, t);
 	return s;
 }
