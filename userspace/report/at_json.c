@@ -17,6 +17,7 @@ static void json_thread(struct json *j, const char *key, const struct at_view *v
 	}
 	json_open(j, key, '{');
 	json_number(j, "pid", analysis_process(v->an, t->process)->pid);
+	json_container(j, v->an, t->process);
 	json_number_if(j, t->tid, "tid", t->tid);
 	json_string(j, "name", analysis_thread_name(v->an, thread));
 	json_close(j, '}');
@@ -86,6 +87,7 @@ static void json_one(struct json *j, const struct at_view *v, const struct at_th
 
 	json_open(j, NULL, '{');
 	json_number(j, "pid", analysis_process(v->an, row->process)->pid);
+	json_container(j, v->an, row->process);
 	json_number(j, t->vthread ? "virtual" : "tid", at_thread_number(v, t));
 	json_string(j, "name", at_thread_name(v, t));
 	json_string(j, "state", wall_key(t->segment.state));

@@ -16,8 +16,11 @@ static void text_thread(FILE *out, const struct at_view *v, uint32_t thread)
 	const struct thread_row *t = thread == ROW_NONE ? NULL : table_row(&v->an->a->threads, thread);
 
 	fputs(analysis_thread_name(v->an, thread), out);
-	if (t && t->tid)
-		fprintf(out, " (%u)", t->tid);
+	if (!t || !t->tid)
+		return;
+	fprintf(out, " (%u", t->tid);
+	text_container(out, v->an, t->process);
+	putc(')', out);
 }
 
 static uint32_t stack_of(const struct at_view *v, const struct sample *s)
@@ -113,8 +116,11 @@ static void text_object(FILE *out, const struct at_view *v, const struct at_thre
 
 static void text_one(FILE *out, const struct at_view *v, const struct at_thread *t)
 {
-	fprintf(out, "  %s (%s%" PRIu64 "): %s%s", at_thread_name(v, t), t->vthread ? "virtual " : "",
-		at_thread_number(v, t), t->segment.idle ? "idle, " : "", explain_phrase(t->segment.state));
+	const struct thread_row *row = table_row(&v->an->a->threads, t->thread);
+
+	fprintf(out, "  %s (%s%" PRIu64, at_thread_name(v, t), t->vthread ? "virtual " : "", at_thread_number(v, t));
+	text_container(out, v->an, row->process);
+	fprintf(out, "): %s%s", t->segment.idle ? "idle, " : "", explain_phrase(t->segment.state));
 	text_object(out, v, t);
 	text_interval(out, v, t->segment.start_ns, t->segment.end_ns);
 	if (t->cpu != UINT32_MAX)

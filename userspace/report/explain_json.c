@@ -98,6 +98,7 @@ static void json_stretch(struct json *j, const struct explain *e)
 	char span[17];
 
 	json_number(j, "pid", analysis_process(an, row->process)->pid);
+	json_container(j, an, row->process);
 	json_number(j, t->vthread ? "virtual" : "tid", wall_thread_number(e->wall, e->stretch.thread));
 	json_string(j, "thread", wall_thread_name(e->wall, e->stretch.thread));
 	json_seconds(j, "from_s", analysis_since(an, e->stretch.from_ns));

@@ -16,9 +16,10 @@ static void text_thread(FILE *out, const struct explain *e)
 {
 	char took[QUANTITY_TEXT];
 
-	fprintf(out, "%s (%" PRIu64 ")", wall_thread_name(e->wall, e->stretch.thread),
+	fprintf(out, "%s (%" PRIu64, wall_thread_name(e->wall, e->stretch.thread),
 		wall_thread_number(e->wall, e->stretch.thread));
-	fputs(e->stretch.path && e->stretch.path->legs.count > 1 ? ", and other threads before it, took " : " took ",
+	text_container(out, e->wall->an, wall_thread_process(e->wall, e->stretch.thread));
+	fputs(e->stretch.path && e->stretch.path->legs.count > 1 ? "), and other threads before it, took " : ") took ",
 	      out);
 	fputs(duration_text(took, length(e)), out);
 }

@@ -34,6 +34,21 @@ void json_cgroup(struct json *j, const struct analysis *an, uint32_t process)
 
 	if (p->cgroup)
 		json_string(j, "cgroup", strpool_get(&an->a->strings, p->cgroup));
+	json_container(j, an, process);
+}
+
+void text_container(FILE *out, const struct analysis *an, uint32_t process)
+{
+	char label[PROCESS_LABEL_MAX];
+
+	if (analysis_process(an, process)->container)
+		fprintf(out, ", %s", analysis_label(an, process, label));
+}
+
+void json_container(struct json *j, const struct analysis *an, uint32_t process)
+{
+	const struct process_row *p = analysis_process(an, process);
+
 	if (p->container)
 		json_string(j, "container", strpool_get(&an->a->strings, p->container));
 }

@@ -15,6 +15,10 @@ void info_members(struct json *j, const struct views *v, const struct report_sou
 /* Members "cgroup" and "container" of a process, as far as they are known. */
 void json_cgroup(struct json *j, const struct analysis *an, uint32_t process);
 
+/* ", java@0123456789ab", a process in a container; as a member "container". Of others nothing. */
+void text_container(FILE *out, const struct analysis *an, uint32_t process);
+void json_container(struct json *j, const struct analysis *an, uint32_t process);
+
 /* ' key="value"' of each attribute of a process_row or span_row; as a member "attributes", if there are any. */
 void text_attributes(FILE *out, const struct analyzer *a, uint32_t place);
 void json_attributes(struct json *j, const struct analyzer *a, uint32_t place);

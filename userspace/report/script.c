@@ -20,7 +20,7 @@
 /* The process and thread of an event, and whether the filter selects it. */
 struct who {
 	const char *name;
-	uint32_t pid, tid;
+	uint32_t pid, tid, container; /* the last in a->strings, 0: none */
 	bool selected;
 };
 
@@ -33,6 +33,7 @@ static struct who who_thread(const struct analysis *an, uint32_t thread)
 		const struct thread_row *t = table_row(&an->a->threads, row);
 
 		w.pid = analysis_process(an, t->process)->pid;
+		w.container = analysis_process(an, t->process)->container;
 		w.tid = t->tid;
 	}
 	return w;
@@ -48,6 +49,7 @@ static struct who who_process(const struct analysis *an, uint32_t process)
 				    : *comm	 ? comm
 						 : "[unknown]",
 			    .pid = p->pid,
+			    .container = p->container,
 			    .tid = p->pid,
 			    .selected = analysis_selects_first_thread(an, p)};
 }
@@ -183,11 +185,13 @@ static void print_vthread(FILE *out, const struct analysis *an, const struct vth
 }
 
 /* As comments, which programs that read this format skip. */
-static void print_about(FILE *out, const struct analysis *an, uint32_t vthread, uint32_t span)
+static void print_about(FILE *out, const struct analysis *an, struct who w, uint32_t vthread, uint32_t span)
 {
 	const struct vthread_row *v = vthreads_get(an->a, vthread);
 	const struct span_row *s = spans_get(an->a, span);
 
+	if (w.container)
+		fprintf(out, "# container %s\n", strpool_get(&an->a->strings, w.container));
 	if (v)
 		print_vthread(out, an, v);
 	if (!s)
@@ -231,7 +235,7 @@ static bool print_sample(FILE *out, const struct analysis *an, const struct trac
 		return false;
 	if (!is_selected_sample(&t, o))
 		return false;
-	print_about(out, an, t.vthread, t.span);
+	print_about(out, an, w, t.vthread, t.span);
 	print_head(out, an, o, w, t.cpu, t.time_ns);
 	fprintf(out, " %10" PRIu64 " ", t.weight);
 	print_joined(out, *t.name ? t.name : "samples");
@@ -342,7 +346,7 @@ static void print_event_stack(FILE *out, const struct analysis *an, const struct
 {
 	if (e->stack == ROW_NONE && !e->row->node)
 		return;
-	print_about(out, an, e->row->vthread, e->row->span);
+	print_about(out, an, w, e->row->vthread, e->row->span);
 	print_head(out, an, o, w, 0, e->row->time_ns);
 	fprintf(out, " %10" PRIu64 " braid:%s:\n", e->weight, name);
 	if (e->k->leaf)
@@ -364,7 +368,7 @@ static bool print_jvm_event(FILE *out, const struct analysis *an, const struct j
 	if (!name || !events_of_row(an, row, &e))
 		return false;
 	w = row->thread ? who_thread(an, row->thread) : who_process(an, row->process);
-	print_about(out, an, row->vthread, row->span);
+	print_about(out, an, w, row->vthread, row->span);
 	print_head(out, an, o, w, 0, row->time_ns);
 	fprintf(out, " braid:%s:", name);
 	script_fields(out, an, &e);

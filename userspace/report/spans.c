@@ -22,10 +22,13 @@ static void text_span(FILE *out, const struct span_view *v, const struct span_su
 {
 	char off[QUANTITY_TEXT], lasted[QUANTITY_TEXT], began[QUANTITY_TEXT];
 
-	fprintf(out, "    %7" PRIu64 "  %10s  %10s  %10s  %016" PRIx64 "%016" PRIx64 "  %016" PRIx64 "  %7u  %s%s",
+	fprintf(out, "    %7" PRIu64 "  %10s  %10s  %10s  %016" PRIx64 "%016" PRIx64 "  %016" PRIx64 "  %7u  %s",
 		s->samples, duration_cell(off, 10, s->offcpu_ns), duration_cell(lasted, 10, s->last_ns - s->first_ns),
 		duration_cell(began, 10, analysis_since(v->an, s->first_ns)), s->row->trace_hi, s->row->trace_lo,
-		s->row->span_id, s->pid, thread_of(v, s), s->others ? " and others" : "");
+		s->row->span_id, s->pid, thread_of(v, s));
+	text_container(out, v->an, s->row->process);
+	if (s->others)
+		fputs(" and others", out);
 	text_attributes(out, v->an->a, s->row->attributes);
 	putc('\n', out);
 }
@@ -75,6 +78,7 @@ static void json_span(struct json *j, const struct span_view *v, const struct sp
 	snprintf(id, sizeof(id), "%016" PRIx64, s->row->span_id);
 	json_string(j, "span", id);
 	json_number(j, "pid", s->pid);
+	json_container(j, v->an, s->row->process);
 	json_string(j, "thread", thread_of(v, s));
 	json_bool(j, "other_threads", s->others);
 	json_attributes(j, v->an->a, s->row->attributes);

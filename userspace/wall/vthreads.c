@@ -143,6 +143,11 @@ const char *wall_name(const struct wall *w, const struct wall_thread *t)
 	return *name ? name : "virtual thread";
 }
 
+uint32_t wall_thread_process(const struct wall *w, uint32_t thread)
+{
+	return ((const struct thread_row *)table_row(&w->an->a->threads, w->threads.at[thread].thread))->process;
+}
+
 const char *wall_thread_name(const struct wall *w, uint32_t thread)
 {
 	return wall_name(w, &w->threads.at[thread]);

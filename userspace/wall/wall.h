@@ -210,6 +210,8 @@ uint64_t wall_number(const struct wall *w, const struct wall_thread *t);
 /* The same of one of w->threads. */
 const char *wall_thread_name(const struct wall *w, uint32_t thread);
 uint64_t wall_thread_number(const struct wall *w, uint32_t thread);
+/* The id of the process of one of w->threads. */
+uint32_t wall_thread_process(const struct wall *w, uint32_t thread);
 
 /* Fills in what wall_each_vthread() needs. 0 or -ENOMEM. */
 int wall_vthreads_find(struct wall *w);

@@ -33,7 +33,7 @@ start_container()
 	pid[$name]=$CHILD
 }
 
-start_record -F 499 -e cpu,offcpu,thread -a -o all.trace
+start_record -F 499 -e cpu,offcpu,thread -e 'syscalls:sys_exit_read/comm=="java"/' -a -o all.trace
 wait_sampling
 for name in one two; do
 	start_container "$name"
@@ -69,3 +69,29 @@ grep -qF "$label" one.html || fail "the page has no $label"
 braid script --cgroup "${id[two]}" all.trace >two.txt
 grep -q "${pid[two]}/" two.txt || fail "no records of the second one"
 ! grep -q "${pid[one]}/" two.txt || fail "records of the first one"
+
+# The same with its threads: in spans, in explanations, at one moment, and in front of each record.
+container=${id[one]:0:12}
+braid report --by span --span read..read --cgroup "${id[one]}" all.trace >spans.txt
+grep -qF ", $label" spans.txt || fail "spans: no $label: $(head -n 5 spans.txt)"
+braid report --by span --span read..read --cgroup "${id[one]}" --json all.trace >spans.json
+braid explain --thread "${pid[one]}" all.trace >explain.txt
+head -n 1 explain.txt | grep -qF "(${pid[one]}, $label) took" || fail "explain: no $label: $(head -n 1 explain.txt)"
+braid explain --thread "${pid[one]}" --json all.trace >explain.json
+at=$(python3 -c 'import json; e = json.load(open("explain.json")); print("%.6f" % ((e["from_s"] + e["to_s"]) / 2))')
+braid at --all --top 100000 all.trace "$at" >at.txt
+grep -qF "(${pid[one]}, $label): " at.txt || fail "at $at: no $label: $(head -n 40 at.txt)"
+braid at --all --json all.trace "$at" >at.json
+python3 - "$container" "${pid[one]}" <<'END'
+import json, sys
+
+container, pid = sys.argv[1], int(sys.argv[2])
+spans = json.load(open("spans.json"))["by_samples"]
+assert spans and all(s["container"] == container for s in spans), spans
+assert json.load(open("explain.json"))["container"] == container
+threads = json.load(open("at.json"))["threads"]
+assert {t.get("container") for t in threads if t["pid"] == pid} == {container}, threads
+END
+braid script --cgroup "${id[one]}" all.trace >one.script
+[[ $(grep -c "^# container $container\$" one.script) -gt 0 && $(grep -c '^# container ' one.script) -eq $(grep -c "^# container $container\$" one.script) ]] ||
+	fail "script: not each record has its container: $(grep '^#' one.script | sort | uniq -c)"
