@@ -11,7 +11,10 @@
  *
  * Watched objects (live.c) are in the table by their weak references, which stay as they are until the copy is made.
  *
- * The copy runs nothing of the JVM but the walk over roots, which neither allocates nor waits.
+ * The copy runs nothing of the JVM but the walk over roots, which neither allocates nor waits. With Shenandoah it may do
+ * both: a root whose object is to be moved is moved by whoever reads it, and the threads of the collector that it then waits for
+ * are not in the copy. A walk that gets no further is therefore ended, and another copy is made; what the program stood
+ * still for counts for all of them.
  */
 #include "handlers.h"
 #include "vm/flags.h"
@@ -27,6 +30,8 @@
 #include <sys/mman.h>
 
 #define ANNOUNCE_MS 100U
+#define STUCK_NS 5000000000ULL /* the walk of a copy has found no root for so long */
+#define ATTEMPTS 3U
 #define LOOKS 3U /* a second apart: the helper goes on to look for what it does not know yet */
 #define WATCHED_AT (sizeof(struct braid_heap_roots) + (size_t)BRAID_ROOTS_MAX * sizeof(struct braid_heap_root))
 #define ROOTS_BYTES (WATCHED_AT + (size_t)BRAID_WATCHED_MAX * sizeof(struct braid_heap_watched))
@@ -40,7 +45,8 @@ static struct {
 	uint64_t page_ps;
 	uint64_t watch_ns; /* before the copy is made */
 	uint64_t start_ns;
-	pid_t pid; /* of the copy; 0: none */
+	pid_t pid;   /* of the copy; 0: none */
+	bool moving; /* the collector moves objects while the program runs: Shenandoah */
 } copy;
 
 /* One walk. The thread that walks is the VM's own. */
@@ -50,6 +56,14 @@ struct walk {
 	bool begun;
 	uint64_t start_ns, end_ns;
 };
+
+/* A copy whose walk over the roots has not ended. */
+static struct {
+	struct walk walk; /* roots: NULL: there is none */
+	uint32_t attempts, count;
+	uint64_t counted_ns; /* when `count` changed */
+	uint64_t before_ns;  /* that earlier copies took */
+} pending;
 
 /* ---- in the copy ---- */
 
@@ -118,6 +132,8 @@ static void flag_check(const struct vm_flag *f)
 		return;
 	if (strcmp(f->name, "UseZGC") == 0)
 		obstacle = "the heap of ZGC is shared memory, of which the kernel makes no copy";
+	else if (strcmp(f->name, "UseShenandoahGC") == 0)
+		copy.moving = true;
 }
 
 static void obstacle_find(void)
@@ -189,10 +205,12 @@ static void result_publish(JNIEnv *jni, const struct walk *w, jvmtiError err)
 	link_wake(&agent.link);
 }
 
+/* Shared with the copy if its walk has to be watched. */
 static struct braid_heap_roots *roots_new(void)
 {
+	int shared = copy.moving ? MAP_SHARED : MAP_PRIVATE;
 	struct braid_heap_roots *r =
-		mmap(NULL, ROOTS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		mmap(NULL, ROOTS_BYTES, PROT_READ | PROT_WRITE, shared | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (r == MAP_FAILED)
 		return NULL;
@@ -201,6 +219,70 @@ static struct braid_heap_roots *roots_new(void)
 	layout_get(&r->layout);
 	names_get(&r->names);
 	return r;
+}
+
+static void pending_begin(const struct walk *w)
+{
+	pending.walk = *w;
+	pending.count = 0;
+	pending.counted_ns = w->end_ns;
+	pending.attempts++;
+}
+
+static void pending_end(void)
+{
+	if (pending.walk.roots)
+		munmap(pending.walk.roots, ROOTS_BYTES);
+	memset(&pending, 0, sizeof(pending));
+}
+
+static void pending_give_up(JNIEnv *jni)
+{
+	obstacle = "Shenandoah was moving objects, and the copy waited for its threads";
+	pending.walk.pid = 0;
+	if (copy.wanted != BRAID_HEAP_COPY_COUNT) /* else the JVM counts now */
+		result_publish(jni, &pending.walk, JVMTI_ERROR_NONE);
+	pending_end();
+}
+
+static void pending_again(JNIEnv *jni)
+{
+	struct walk w = {.roots = pending.walk.roots};
+	jvmtiError err;
+
+	process_copy_end(copy.pid);
+	copy.pid = 0;
+	pending.before_ns += pending.walk.end_ns - pending.walk.start_ns;
+	if (pending.attempts == ATTEMPTS) {
+		pending_give_up(jni);
+		return;
+	}
+	w.roots->count = 0;
+	err = roots_walk(&w);
+	copy.pid = w.pid > 0 ? w.pid : 0;
+	if (copy.pid) {
+		pending_begin(&w);
+		return;
+	}
+	result_publish(jni, &w, err);
+	pending_end();
+}
+
+static void pending_tick(JNIEnv *jni)
+{
+	struct braid_heap_roots *r = pending.walk.roots;
+	uint32_t count = __atomic_load_n(&r->count, __ATOMIC_RELAXED);
+
+	if (__atomic_load_n(&r->state, __ATOMIC_ACQUIRE) != BRAID_ROOTS_COLLECTING) {
+		pending.walk.start_ns -= pending.before_ns;
+		result_publish(jni, &pending.walk, JVMTI_ERROR_NONE);
+		pending_end();
+	} else if (count != pending.count) {
+		pending.count = count;
+		pending.counted_ns = clock_ns();
+	} else if (clock_ns() - pending.counted_ns > STUCK_NS) {
+		pending_again(jni);
+	}
 }
 
 static void copy_take(JNIEnv *jni)
@@ -215,6 +297,10 @@ static void copy_take(JNIEnv *jni)
 			goto out;
 		err = roots_walk(&w);
 		copy.pid = w.pid > 0 ? w.pid : 0;
+		if (copy.moving && copy.pid) {
+			pending_begin(&w);
+			return;
+		}
 	}
 	result_publish(jni, &w, err);
 out:
@@ -253,6 +339,8 @@ static void copy_tick(JNIEnv *jni)
 {
 	if (copy.wanted && !copy.taken && copy_is_due() && !heap_copy_is_left())
 		copy_take(jni);
+	if (pending.walk.roots)
+		pending_tick(jni);
 	if (copy.pid && process_copy_ended(copy.pid))
 		copy.pid = 0;
 }
@@ -261,6 +349,7 @@ static void copy_stop(JNIEnv *jni)
 {
 	(void)jni;
 	process_copy_end(copy.pid);
+	pending_end();
 	memset(&copy, 0, sizeof(copy));
 }
 
