@@ -235,6 +235,11 @@ static __always_inline void object_of_file(struct object *o, struct file *file)
 	}
 }
 
+static __always_inline bool call_polls_one(struct pt_regs *entry)
+{
+	return (entry->orig_ax == NR_POLL || entry->orig_ax == NR_PPOLL) && entry->cs == CS_64 && entry->si == 1;
+}
+
 /*
  * The descriptor that the current thread polls, plus 1, if it is the only one: a read of a Java socket is such a poll. Which
  * of several has ended it is seen when the call has ended, which is too late.
@@ -243,8 +248,7 @@ static __always_inline __u32 call_polled(struct pt_regs *entry)
 {
 	__s32 fd;
 
-	if ((entry->orig_ax != NR_POLL && entry->orig_ax != NR_PPOLL) || entry->cs != CS_64 || entry->si != 1 ||
-	    bpf_probe_read_user(&fd, sizeof(fd), (const void *)entry->di) || fd < 0)
+	if (!call_polls_one(entry) || bpf_probe_read_user(&fd, sizeof(fd), (const void *)entry->di) || fd < 0)
 		return 0;
 	return (__u32)fd + 1;
 }

@@ -187,9 +187,14 @@ static __always_inline void offcpu_emit(struct braid_thread_time *t, struct task
 /* The same for the pending interval of the current thread. A global function: the verifier checks it once. */
 __noinline int offcpu_emit_pending(struct braid_thread_time *t, const struct braid_stack_ref *ref)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
+
 	if (!t || !ref)
 		return 0;
-	offcpu_emit(t, bpf_get_current_task_btf(), &t->pending, ref, bpf_ktime_get_ns());
+	/* Of a thread that was found asleep, nobody could read what it polls. */
+	if (t->pending.flags & BRAID_OFFCPU_BEFORE && !t->pending.polled)
+		t->pending.polled = call_polled((struct pt_regs *)bpf_task_pt_regs(task));
+	offcpu_emit(t, task, &t->pending, ref, bpf_ktime_get_ns());
 	pending_clear(t);
 	return 0;
 }

@@ -269,13 +269,54 @@ static __always_inline void asleep_note(struct braid_asleep *a, struct task_stru
 	returns_note(a, task);
 }
 
-SEC("iter/task")
+struct asleep_scratch {
+	struct braid_asleep_call call;
+	struct object object;
+};
+
+/* One iterator runs at a time. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct asleep_scratch);
+} asleep_scratches SEC(".maps");
+
+/* call_polled() of a thread that is off the CPU. */
+static __always_inline __u32 asleep_polled(struct task_struct *task, struct pt_regs *entry)
+{
+	__s32 fd;
+
+	if (!call_polls_one(entry) || bpf_copy_from_user_task(&fd, sizeof(fd), (const void *)entry->di, task, 0) ||
+	    fd < 0)
+		return 0;
+	return (__u32)fd + 1;
+}
+
+static __always_inline void asleep_note_object(struct asleep_scratch *s, struct task_struct *task,
+					       const struct braid_thread_time *t)
+{
+	__u32 polled = t->now.polled, flags = t->now.flags;
+
+	if (BRAID_OFFCPU_CLASS(flags) == BRAID_OFFCPU_RUNNABLE)
+		return;
+	/* Of one that was found asleep, nobody could read it. */
+	if (!polled && flags & BRAID_OFFCPU_BEFORE)
+		polled = asleep_polled(task, (struct pt_regs *)bpf_task_pt_regs(task));
+	object_of_call(&s->object, task, flags & BRAID_OFFCPU_SYSCALL, polled);
+	s->call.number = s->object.number;
+	s->call.object = s->object.kind;
+	s->call.class = s->object.class;
+	__builtin_memcpy(s->call.text, s->object.text, sizeof(s->call.text));
+}
+
+SEC("iter.s/task") /* it reads the thread's memory */
 int on_thread_asleep(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	const struct braid_thread_time *t;
-	struct braid_asleep asleep = {0};
-	__u32 tid;
+	struct asleep_scratch *s;
+	__u32 tid, zero = 0;
 
 	if (!task || (task->flags & PF_EXITING) || !task_has_user_stack(task))
 		return 0;
@@ -284,9 +325,14 @@ int on_thread_asleep(struct bpf_iter__task *ctx)
 	/* One that has run since its interval began is not in it any more. */
 	if (!t || !t->now.start_ns || t->exec_ns != task->se.sum_exec_runtime)
 		return 0;
-	asleep.flags = t->now.flags;
-	asleep_note(&asleep, task);
-	bpf_seq_write(ctx->meta->seq, &asleep, sizeof(asleep));
+	s = bpf_map_lookup_elem(&asleep_scratches, &zero);
+	if (!s)
+		return 0;
+	__builtin_memset(s, 0, sizeof(*s));
+	s->call.asleep.flags = t->now.flags;
+	asleep_note(&s->call.asleep, task);
+	asleep_note_object(s, task, t);
+	bpf_seq_write(ctx->meta->seq, &s->call, sizeof(s->call));
 	return 0;
 }
 

@@ -449,6 +449,16 @@ struct braid_asleep {
 };
 _Static_assert(sizeof(struct braid_asleep) == 96 + 16 * BRAID_ASLEEP_RETURNS, "thread asleep");
 
+/* The same with what its system call waits for, as the program `on_thread_asleep` finds it. */
+struct braid_asleep_call {
+	struct braid_asleep asleep;
+	__u64 number; /* of the object: an inode; 0: none */
+	__u32 object; /* enum braid_object, whose `text` it is */
+	__u32 class;  /* enum braid_offcpu_class: what the file is; 0: no file */
+	char text[BRAID_TEXT_MAX];
+};
+_Static_assert(sizeof(struct braid_asleep_call) == sizeof(struct braid_asleep) + 16 + BRAID_TEXT_MAX, "call asleep");
+
 #define BRAID_DUMP_KERNEL_DEPTH 48
 
 /* A thread of a dump, as the program `on_thread_dump` finds it. The registers are those of a thread that does not run. */

@@ -158,6 +158,7 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 #define BRAID_METHOD_THROWN 0x1U /* ended by an exception */
 #define BRAID_WAIT_TIMED_OUT 0x1U
 #define BRAID_LOCK_PARKED 0x1U /* a lock of java.util.concurrent */
+#define BRAID_LOCK_OPEN 0x2U   /* the thread was still blocked when the recording ended; other: the owner then */
 
 #define BRAID_HEAP_LIVE 0x1U	/* garbage was collected before */
 #define BRAID_HEAP_ABORTED 0x2U /* it took longer than allowed: value and weight are what was counted until then */
@@ -181,8 +182,9 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
  * fault. */
 #define BRAID_OFFCPU_SYSCALL 0xffffU
 #define BRAID_OFFCPU_UNINTERRUPTIBLE 0x10000U /* signals do not end it: mostly disk I/O, or a lock in the kernel */
-#define BRAID_OFFCPU_OPEN 0x20000U	      /* had not ended when the recording ended */
-#define BRAID_OFFCPU_BEFORE 0x40000U	      /* began before the recording */
+#define BRAID_OFFCPU_OPEN                                                                                              \
+	0x20000U /* had not ended when the recording ended; other: not the waker, but the owner then */
+#define BRAID_OFFCPU_BEFORE 0x40000U /* began before the recording */
 #define BRAID_OFFCPU_CLASS_SHIFT 20
 #define BRAID_OFFCPU_CLASS(flags) ((flags) >> BRAID_OFFCPU_CLASS_SHIFT & 0xfU)
 #define BRAID_OFFCPU_IRQ 0x1000000U /* woken by an interrupt, or by a timer: `text` says which */

@@ -48,7 +48,8 @@ static inline int braid_code_heap_fits(const struct braid_code_heap *h)
 /* braid_objects.flags */
 #define BRAID_OBJECTS_THREADS 0x1U  /* the way from a JavaThread to its threads' ids and names is found and checked */
 #define BRAID_OBJECTS_BLOCKERS 0x2U /* the same of the way from a thread to its blocker, its class and its owner */
-#define BRAID_OBJECTS_HANDLES 0x4U  /* a JavaThread refers to its threads by OopHandle (14 and later) */
+#define BRAID_CONDITION_OF "Condition of " /* how a condition is called: with the class of its lock */
+#define BRAID_OBJECTS_HANDLES 0x4U	   /* a JavaThread refers to its threads by OopHandle (14 and later) */
 
 /* How references in the heap are encoded. */
 enum braid_oops {

@@ -53,12 +53,13 @@ static void other(const struct fields *f)
 {
 	const struct event *e = f->e;
 	const struct thread_row *t = e->other == ROW_NONE ? NULL : table_row(&f->an->a->threads, e->other);
+	const char *title = event_is_open(e->row) ? "owner" : e->k->other_is.title;
 	char key[KEY_MAX];
 
 	if (!t)
 		return;
-	text(f, e->k->other_is.title, analysis_thread_name(f->an, e->other));
-	snprintf(key, sizeof(key), "%s_tid", e->k->other_is.title);
+	text(f, title, analysis_thread_name(f->an, e->other));
+	snprintf(key, sizeof(key), "%s_tid", title);
 	number(f, key, t->tid, FIELD_NUMBER);
 	if (e->other_stack != ROW_NONE)
 		text(f, "at", events_site_name(f->an, events_site(f->an, e->other_stack)));

@@ -62,6 +62,11 @@ bool event_is_idle(const struct analysis *an, uint32_t thread, uint32_t stack);
 
 /* The end of an event of a trace, at which it was emitted. */
 uint64_t event_end_ns(const struct jvm_event_row *row);
+/*
+ * Whether a thread was still off the CPU when the recording ended. Then nobody has woken it, and `other` is who owned what it
+ * waited for at that time.
+ */
+bool event_is_open(const struct jvm_event_row *row);
 /* Whether it is a time for which a virtual thread was unmounted. */
 bool event_is_unmounted(const struct jvm_event_row *row);
 

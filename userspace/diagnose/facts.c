@@ -173,7 +173,7 @@ static void take_stuck(struct facts *f, const struct wall_thread *t, const struc
 
 	if (!s->row || s->state == WALL_RUNNABLE || (s->stack == ROW_NONE && s->row->flags & BRAID_OFFCPU_OPEN))
 		return;
-	if (s->state != WALL_MONITOR || s->row->other) {
+	if (s->state != WALL_MONITOR || (s->row->other && !event_is_open(s->row))) {
 		at->stuck_ns = 0;
 		return;
 	}

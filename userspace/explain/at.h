@@ -25,7 +25,8 @@ struct at_thread {
 	uint32_t cpu;			    /* on which it ran, UINT32_MAX: not known */
 	const struct sample *sample;	    /* of what it ran, as above */
 	const struct jvm_event_row *waited; /* LOCK or WAIT: the object, and who had it or woke it; NULL: not known */
-	uint32_t waker;			    /* row of a->threads: ended a time off the CPU; ROW_NONE: not known */
+	uint32_t waker;			    /* row of a->threads: ended a time off the CPU, or owned what is still
+					       waited for; ROW_NONE: not known */
 	uint32_t waker_stack;		    /* row of a->nodes */
 };
 

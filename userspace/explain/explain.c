@@ -51,12 +51,16 @@ static void note_longest(struct explain_longest *longest, const struct piece *p,
 
 static const char *ended_by(struct explaining *x, const struct piece *p)
 {
+	char text[WALL_END_TEXT];
 	uint32_t waker;
 
 	if (!p->s || !p->s->row || !wall_is_blocked(p->s->state))
 		return "";
-	waker = timeline_waited_for(x->e->wall, p->s);
-	return waker == ROW_NONE ? wall_ended_by(x->e->wall, p->s->row) : wall_thread_name(x->e->wall, waker);
+	waker = event_is_open(p->s->row) ? ROW_NONE : timeline_waited_for(x->e->wall, p->s);
+	if (waker != ROW_NONE)
+		return wall_thread_name(x->e->wall, waker);
+	wall_end_text(text, x->e->wall, p->s->row);
+	return text_of(x, "%s", text) ?: wall_ended_by(x->e->wall, p->s->row);
 }
 
 /* This piece has no further reason. */
@@ -212,7 +216,7 @@ static const char *pause_name(struct explaining *x, const struct piece *p)
 
 /* ---- blocked ---- */
 
-/* Who ended the wait, if it can be followed: ROW_NONE if not. */
+/* Who ended the wait, or has what is still waited for, if that thread can be followed: ROW_NONE if not. */
 static uint32_t waker_of(const struct explaining *x, const struct piece *p)
 {
 	uint32_t waker = timeline_waited_for(x->e->wall, p->s);

@@ -159,7 +159,9 @@ static int add_step(struct wakers *k, const struct jvm_event_row *r, uint32_t wa
 	struct part part = {.node = node_of(k, table_row_of(&an->a->nodes, r->other_node))};
 	const char *by = wall_ended_by(k->wall, r);
 
-	if (waker == ROW_NONE)
+	if (waker != ROW_NONE && event_is_open(r))
+		part.name = frame_text(k, "held by", thread_pattern(&k->texts, analysis_thread_name(an, waker)) ?: "");
+	else if (waker == ROW_NONE)
 		part.name = *by == '[' ? strpool_add(&k->texts, by, strlen(by)) : frame_text(k, by, "");
 	else
 		part.name = frame_text(k, thread_pattern(&k->texts, analysis_thread_name(an, waker)) ?: "", "");

@@ -131,7 +131,9 @@ static void receive_offcpu(struct jvms *jvms, struct process *process, const str
 		return;
 	if (!e->other_pid) /* the owner of the lock */
 		offcpu.other = offcpu.other_node = 0;
-	offcpu.name = parked_class(jvms, process, e) ?: offcpu_object(jvms, process, e);
+	offcpu.name = parked_class(jvms, process, e)
+			      ?: offcpu_object(jvms, process, e->sleep >> BRAID_SLEEP_OBJECT_SHIFT, e->text)
+			      ?: what->name;
 	if (!offcpu.other && offcpu_waker(&jvms->irqs, e, text))
 		offcpu.text = trace_str_of(text);
 	jvm_events_emit(jvms, process, &offcpu);
@@ -191,6 +193,7 @@ void jvm_events_receive(struct jvms *jvms, struct process *process, const struct
 	to.node = nodes->own;
 	to.vthread = vthreads_id(jvms->vthreads, process, e->vthread);
 	to.span = nodes->span ?: spans_id(jvms->spans, process, e->span);
+	to.name = nodes->object;
 	if (e->source == BRAID_SOURCE_AGENT) {
 		explain_reported(jvms, process, what, &to, values);
 	} else if (kernel_events_are(what->kind) && !kernel_events_explain(jvms, process, e, &to, text)) {
@@ -200,6 +203,8 @@ void jvm_events_receive(struct jvms *jvms, struct process *process, const struct
 	}
 	to.other = other_thread(jvms, process, e);
 	to.other_node = nodes->other;
+	if (thread && (what->kind == BRAID_JVM_OFFCPU || what->kind == BRAID_JVM_LOCK))
+		offcpu_note_nap(thread, &to);
 	if (what->kind == BRAID_JVM_OFFCPU)
 		receive_offcpu(jvms, process, e, &to);
 	else

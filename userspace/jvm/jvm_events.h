@@ -18,8 +18,9 @@ bool jvm_events_ready(struct jvms *jvms, struct process *process, const struct b
 /* Its stacks, as nodes in the trace; 0: none. */
 struct event_nodes {
 	uint32_t own;
-	uint32_t span;	/* if the collector has found it; 0: that of the event's key */
-	uint32_t other; /* of jvm_events_other() */
+	uint32_t span;	 /* if the collector has found it; 0: that of the event's key */
+	uint32_t other;	 /* of jvm_events_other() */
+	uint32_t object; /* id of the name of what was waited for, if the collector has found it */
 };
 
 /* The process of the thread that released the lock, woke the thread, or is waited for. NULL: none, or not recorded. */

@@ -98,7 +98,7 @@ bool kernel_events_explain(struct jvms *jvms, struct process *process, const str
 {
 	if (e->hdr.size < sizeof(struct braid_event_kernel))
 		return false;
-	to->name = offcpu_object(jvms, process, e);
+	to->name = offcpu_object(jvms, process, e->sleep >> BRAID_SLEEP_OBJECT_SHIFT, e->text);
 	explain[e->event.kind - BRAID_JVM_SYSCALL](jvms, process, (const struct braid_event_kernel *)e, to, text);
 	return true;
 }

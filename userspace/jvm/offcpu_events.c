@@ -39,6 +39,16 @@ bool offcpu_ended(struct jvms *jvms, struct thread *thread, const char *comm, st
 	return true;
 }
 
+void offcpu_note_nap(struct thread *t, const struct trace_jvm_event *e)
+{
+	bool nap = e->kind == BRAID_JVM_OFFCPU && e->flags & BRAID_OFFCPU_IRQ && !e->other;
+
+	if (nap && e->node && t->nap_node == e->node)
+		return;
+	t->nap_node = nap ? e->node : 0;
+	t->nap_ns = e->time_ns;
+}
+
 /* ---- the end ---- */
 
 struct ending {
@@ -48,22 +58,47 @@ struct ending {
 	void *ctx;
 };
 
+/* The class of a file is known better when it is looked up. */
+static uint32_t flags_of(const struct braid_interval *i, const struct asleep_known *known)
+{
+	uint32_t class = BRAID_OFFCPU_CLASS(i->flags);
+
+	if (!known->class || class < BRAID_OFFCPU_SOCKET || class > BRAID_OFFCPU_FILE)
+		return i->flags;
+	return (i->flags & ~(0xfU << BRAID_OFFCPU_CLASS_SHIFT)) | known->class << BRAID_OFFCPU_CLASS_SHIFT;
+}
+
+/* Its waker is not known. One that has not ended has no waker, but what it waits for may have an owner. */
 static void emit_interval(struct ending *end, struct process *process, struct thread *thread,
 			  const struct braid_interval *i, struct asleep_known known)
 {
-	jvm_events_emit(end->jvms, process,
-			&(struct trace_jvm_event){.kind = BRAID_JVM_OFFCPU,
-						  .time_ns = i->start_ns,
-						  .duration_ns = i->end_ns - i->start_ns,
-						  .thread = thread->id,
-						  .node = known.node,
-						  .value = braid_interval_ready(i),
-						  .weight = (uint64_t)i->to << 32 | i->from,
-						  .number = i->futex,
-						  .flags = i->flags,
-						  .vthread = vthreads_id(end->jvms->vthreads, process, i->vthread),
-						  .span = known.span,
-						  .source = BRAID_SOURCE_KERNEL});
+	struct trace_jvm_event e = {.kind = BRAID_JVM_OFFCPU,
+				    .time_ns = i->start_ns,
+				    .duration_ns = i->end_ns - i->start_ns,
+				    .thread = thread->id,
+				    .node = known.node,
+				    .name = known.object,
+				    .value = braid_interval_ready(i),
+				    .weight = (uint64_t)i->to << 32 | i->from,
+				    .number = known.number ?: i->futex,
+				    .flags = flags_of(i, &known),
+				    .vthread = vthreads_id(end->jvms->vthreads, process, i->vthread),
+				    .span = known.span,
+				    .other = known.owner,
+				    .other_vthread = known.owner_vthread,
+				    .source = BRAID_SOURCE_KERNEL};
+
+	jvm_events_emit(end->jvms, process, &e);
+	if (!known.is_lock)
+		return;
+	e.kind = BRAID_JVM_LOCK;
+	if (!known.is_parked && e.node && thread->nap_node == e.node) {
+		e.time_ns = thread->nap_ns;
+		e.duration_ns = i->end_ns - thread->nap_ns;
+	}
+	e.flags = BRAID_LOCK_OPEN | (known.is_parked ? BRAID_LOCK_PARKED : 0);
+	e.value = e.weight = e.number = 0;
+	jvm_events_emit(end->jvms, process, &e);
 }
 
 static void emit_counted(struct ending *end, struct process *process, struct thread *thread,

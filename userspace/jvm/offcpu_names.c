@@ -64,33 +64,33 @@ static bool unix_text(const char text[BRAID_TEXT_MAX], char to[OBJECT_TEXT_MAX])
 	return utf8_printable(to + used, OBJECT_TEXT_MAX - used, text + abstract, length) > 0;
 }
 
-bool object_text(const struct braid_event_jvm_event *e, char to[OBJECT_TEXT_MAX])
+bool object_text(uint32_t kind, const char from[BRAID_TEXT_MAX], char to[OBJECT_TEXT_MAX])
 {
-	switch (e->sleep >> BRAID_SLEEP_OBJECT_SHIFT) {
+	switch (kind) {
 	case BRAID_OBJECT_PATH:
 	case BRAID_OBJECT_PATH_CUT:
-		return path_text(e->text, e->sleep >> BRAID_SLEEP_OBJECT_SHIFT == BRAID_OBJECT_PATH, to);
+		return path_text(from, kind == BRAID_OBJECT_PATH, to);
 	case BRAID_OBJECT_NAME:
-		return utf8_printable(to, OBJECT_TEXT_MAX, e->text, strnlen(e->text, sizeof(e->text))) > 0;
+		return utf8_printable(to, OBJECT_TEXT_MAX, from, strnlen(from, BRAID_TEXT_MAX)) > 0;
 	case BRAID_OBJECT_PIPE:
 		snprintf(to, OBJECT_TEXT_MAX, "pipe");
 		return true;
 	case BRAID_OBJECT_INET:
-		return address_text(e->text, false, to);
+		return address_text(from, false, to);
 	case BRAID_OBJECT_INET6:
-		return address_text(e->text, true, to);
+		return address_text(from, true, to);
 	case BRAID_OBJECT_UNIX:
-		return unix_text(e->text, to);
+		return unix_text(from, to);
 	default:
 		return false;
 	}
 }
 
-uint32_t offcpu_object(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e)
+uint32_t offcpu_object(struct jvms *jvms, struct process *process, uint32_t kind, const char from[BRAID_TEXT_MAX])
 {
 	char text[OBJECT_TEXT_MAX];
 
-	return object_text(e, text) ? names_id(jvms->names, &process->account, trace_str_of(text)) : 0;
+	return object_text(kind, from, text) ? names_id(jvms->names, &process->account, trace_str_of(text)) : 0;
 }
 
 /* ---- what woke it ---- */

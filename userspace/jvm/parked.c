@@ -32,12 +32,12 @@ static void class_of(const struct braid_event_jvm_event *e, char class[CLASS_MAX
 
 uint32_t parked_class(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e)
 {
-	char class[CLASS_MAX], text[CLASS_MAX + sizeof("Condition of ")];
+	char class[CLASS_MAX], text[CLASS_MAX + sizeof(BRAID_CONDITION_OF)];
 
 	if (!(e->sleep & BRAID_SLEEP_BLOCKER))
 		return 0;
 	class_of(e, class);
-	snprintf(text, sizeof(text), "%s%s", e->sleep & BRAID_SLEEP_CONDITION ? "Condition of " : "", class);
+	snprintf(text, sizeof(text), "%s%s", e->sleep & BRAID_SLEEP_CONDITION ? BRAID_CONDITION_OF : "", class);
 	return names_id(jvms->names, &process->account, trace_str_of(text));
 }
 

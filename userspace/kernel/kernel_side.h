@@ -122,7 +122,7 @@ const struct braid_offcpu_filter *kernel_side_offcpu_filter(const struct kernel_
 int kernel_side_vthread_times(const struct kernel_side *k);
 /* Removes those of the JVM in a slot from it; BRAID_MAX_JVMS: all. */
 void kernel_side_forget_vthreads(const struct kernel_side *k, uint32_t slot);
-/* Calls back with a struct braid_asleep of every followed thread that is off the CPU. */
+/* Calls back with a struct braid_asleep_call of every followed thread that is off the CPU. */
 int kernel_side_each_asleep(const struct kernel_side *k, void (*fn)(void *ctx, const void *thread), void *ctx);
 /* See programs_want_before(). */
 bool kernel_side_wants_before(const struct kernel_side *k);

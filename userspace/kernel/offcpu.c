@@ -201,7 +201,7 @@ int offcpu_each_asleep(struct braid_bpf *b, iterator_fn fn, void *ctx)
 {
 	if (!bpf_program__autoload(b->progs.on_thread_asleep))
 		return 0;
-	return iterator_run(b->progs.on_thread_asleep, sizeof(struct braid_asleep), fn, ctx);
+	return iterator_run(b->progs.on_thread_asleep, sizeof(struct braid_asleep_call), fn, ctx);
 }
 
 /* Each element takes a system call, and most have never been used. */

@@ -45,7 +45,7 @@ void offcpu_detach_ends(struct bpf_link *links[OFFCPU_LINKS]);
 int offcpu_counts_read(const struct braid_bpf *b, struct braid_offcpu_counts *c);
 /* Finds the threads that exist already. To be called when the programs are attached, and the limits set. */
 int offcpu_find_threads(struct braid_bpf *b);
-/* Calls back with a struct braid_asleep of every followed thread that is off the CPU. */
+/* Calls back with a struct braid_asleep_call of every followed thread that is off the CPU. */
 int offcpu_each_asleep(struct braid_bpf *b, iterator_fn fn, void *ctx);
 
 /* Calls back with the entry of every followed thread, which it may change: it is a copy. */

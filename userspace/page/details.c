@@ -28,15 +28,18 @@ static const char *call_of(const struct jvm_event_row *r)
 static int fill(struct details *d, const struct wall_segment *s, struct detail *to)
 {
 	const struct analyzer *a = d->page->an->a;
-	uint32_t other = table_row_of(&a->threads, s->row->other);
+	uint32_t other = wall_waker(d->wall, s->row);
+	char end[WALL_END_TEXT];
 	uint32_t waker = other == ROW_NONE ? ROW_NONE : d->wall->threads.at[d->wall->leader[other]].thread;
 	int err =
 		text_of(d, strpool_get(&a->strings, s->object), &to->object) ?: text_of(d, call_of(s->row), &to->call);
 
 	to->stack = s->stack;
 	to->waker_stack = table_row_of(&a->nodes, s->row->other_node);
-	if (waker == ROW_NONE)
-		return err ?: text_of(d, wall_ended_by(d->wall, s->row), &to->ended_by);
+	if (waker == ROW_NONE) {
+		wall_end_text(end, d->wall, s->row);
+		return err ?: text_of(d, end, &to->ended_by);
+	}
 	err = err ?: page_thread(d->page, waker, &to->waker);
 	to->waker++;
 	return err;

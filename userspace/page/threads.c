@@ -41,7 +41,8 @@ static int keep(void *ctx, const struct wall_thread *t, const struct wall_segmen
 	err = lanes_keep(&k->lanes, k->lane, lanes_time(p, s->start_ns), lanes_time(p, s->end_ns), &kept);
 	if (!kept || err)
 		return err;
-	if (s->row && s->row->other && s->state != WALL_RUNNABLE && s->end_ns == wall_woken_ns(s->row))
+	if (s->row && s->row->other && !event_is_open(s->row) && s->state != WALL_RUNNABLE &&
+	    s->end_ns == wall_woken_ns(s->row))
 		code |= SEGMENT_WOKEN;
 	err = details_of(k->details, s, &detail);
 	return err ?: pack_put(&k->lane->segments, code) ?: pack_put(&k->lane->segments, detail);

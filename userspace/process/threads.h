@@ -35,8 +35,11 @@ struct thread {
 	uint64_t java_thread; /* address of its JavaThread */
 	uint64_t java_cpu_ns; /* CPU time of the OS thread when it became this thread */
 	uint64_t java_system_ns;
-	bool java_runs;			      /* it has started and not ended */
-	bool java_started;		      /* its start was reported */
+	bool java_runs;	   /* it has started and not ended */
+	bool java_started; /* its start was reported */
+	/* Its last times off the CPU were on this stack, and timers ended them, since then; 0: none such. */
+	uint32_t nap_node;
+	uint64_t nap_ns;
 	uint64_t gone_ns;		      /* when its end was noticed; 0: it runs */
 	struct thread *prev, *next;	      /* of the same process */
 	struct thread *gone_prev, *gone_next; /* threads that have ended, in the order of gone_ns */

@@ -3,14 +3,19 @@
 
 #include "before.h"
 #include "deferred.h"
+#include "owners.h"
 #include "stacks.h"
 #include "hotspot/hotspot.h"
 #include "jvm/layouts.h"
+#include "jvm/jvm_emit.h"
 #include "jvm/offcpu_events.h"
+#include "jvm/offcpu_names.h"
+#include "jvm/vthreads.h"
 #include "kernel/kernel_side.h"
 #include "proc/procfs.h"
 #include "process/processes.h"
 #include "process/spans.h"
+#include "util/compare.h"
 #include "util/log.h"
 #include "util/vec.h"
 
@@ -21,7 +26,8 @@
 #include <string.h>
 
 /* Nobody wants to wait longer for the end of a recording. */
-#define TIME_MAX_NS 200000000ULL
+#define TIME_MAX_NS 200000000ULL   /* for stacks */
+#define OWNERS_MAX_NS 500000000ULL /* for what Java threads wait for */
 
 #define STACK_BYTES (BRAID_DEFERRED_PAGES * BRAID_DEFERRED_PAGE)
 
@@ -37,10 +43,16 @@ struct asleep_walk {
 	struct deferred_sample sample;
 };
 
+struct sleeper {
+	struct braid_asleep_call call;
+	struct waiter wait;
+};
+
 struct asleep {
 	struct session *session;
-	VEC(struct braid_asleep) threads; /* sorted by tid */
+	VEC(struct sleeper) threads; /* sorted by process and tid */
 	struct asleep_walk walk;
+	struct owners owners;
 	uint64_t spent_ns;
 	uint64_t left_out; /* when the time was spent */
 	int err;
@@ -49,16 +61,52 @@ struct asleep {
 static void add(void *ctx, const void *thread)
 {
 	struct asleep *a = ctx;
+	struct sleeper s = {.call = *(const struct braid_asleep_call *)thread};
 
+	s.wait.tid = s.call.asleep.tid;
+	s.wait.exec_ns = s.call.asleep.exec_ns;
+	s.wait.in_futex = BRAID_OFFCPU_CLASS(s.call.asleep.flags) == BRAID_OFFCPU_FUTEX;
 	if (!a->err)
-		a->err = VEC_PUSH(&a->threads, *(const struct braid_asleep *)thread);
+		a->err = VEC_PUSH(&a->threads, s);
 }
 
 static int compare(const void *x, const void *y)
 {
-	const struct braid_asleep *p = x, *q = y;
+	const struct braid_asleep *p = &((const struct sleeper *)x)->call.asleep;
+	const struct braid_asleep *q = &((const struct sleeper *)y)->call.asleep;
 
-	return (p->tid > q->tid) - (p->tid < q->tid);
+	return compare_u64(p->pid, q->pid) ?: compare_u64(p->tid, q->tid);
+}
+
+/* ---- what Java threads wait for ---- */
+
+static struct waiter *waiter_at(void *ctx, size_t i)
+{
+	const struct asleep *a = ctx;
+
+	return &a->threads.at[i].wait;
+}
+
+static void find_java_thread(struct asleep *a, struct sleeper *s)
+{
+	const struct braid_asleep *regs = &s->call.asleep;
+	uint64_t time_ns = a->session->jvms.stopped_ns;
+	struct process *p = s->wait.in_futex ? processes_find(a->session->processes, (pid_t)regs->pid, time_ns) : NULL;
+	const struct thread *t =
+		p && p->jvm && !p->ended_ns ? threads_at(a->session->threads, p, (pid_t)regs->tid, time_ns) : NULL;
+
+	if (!t || !t->java_runs || !t->java_thread)
+		return;
+	layouts_find(&a->session->jvms, p);
+	s->wait.process = p;
+	s->wait.java_thread = t->java_thread;
+}
+
+static void find_owners(struct asleep *a)
+{
+	for (size_t i = 0; i < a->threads.count; i++)
+		find_java_thread(a, &a->threads.at[i]);
+	owners_find(&a->owners, &(struct waiters){.at = waiter_at, .ctx = a, .count = a->threads.count}, OWNERS_MAX_NS);
 }
 
 static int asleep_new(struct asleep **out, struct session *s)
@@ -67,10 +115,11 @@ static int asleep_new(struct asleep **out, struct session *s)
 
 	if (!a)
 		return -ENOMEM;
-	a->session = s;
+	a->session = a->owners.session = s;
 	/* Without an iterator these threads have no stacks, and the trace shows that. */
 	(void)kernel_side_each_asleep(s->kernel, add, a);
 	VEC_SORT(&a->threads, compare);
+	find_owners(a);
 	return a->err;
 }
 
@@ -82,6 +131,8 @@ static void asleep_free(struct asleep *a)
 		sink_notice(&a->session->sink, 0, BRAID_NOTICE_INFO,
 			    "%llu threads that were off the CPU at the end have no stack: reading them took too long",
 			    (unsigned long long)a->left_out);
+	owners_say_missing(&a->owners);
+	owners_clear(&a->owners);
 	free(a->threads.at);
 	free(a);
 }
@@ -165,38 +216,68 @@ struct asleep_stack asleep_walk(struct session *s, struct asleep_walk *w, struct
 	return out;
 }
 
-/* What was read of it while the recording went on. */
-static struct asleep_known before_of(const struct asleep *a, const struct process *process,
-				     const struct braid_asleep *thread)
+void asleep_name(struct session *s, struct process *process, const struct braid_asleep_call *call,
+		 struct asleep_known *known)
 {
-	if (!(thread->flags & BRAID_OFFCPU_BEFORE))
-		return (struct asleep_known){0};
-	return before_known(a->session->before, process, thread->tid);
+	known->object = offcpu_object(&s->jvms, process, call->object, call->text);
+	known->number = call->number;
+	known->class = call->class;
+}
+
+/* What the thread waits for, which is true if it has not run since. */
+static void take_wait(const struct asleep *a, struct process *process, const struct sleeper *t,
+		      struct asleep_known *known)
+{
+	const struct waiter *w = &t->wait;
+
+	asleep_name(a->session, process, &t->call, known);
+	if (w->how == WAIT_FOR_NOTHING || !procfs_sleeps(process->pid, (pid_t)w->tid) ||
+	    asleep_has_run(&t->call.asleep))
+		return;
+	known->object = w->class;
+	known->is_lock = w->is_lock && jvm_events_enabled(&a->session->jvms, process) & BRAID_EVENT_TYPE(LOCK);
+	known->is_parked = w->how == WAIT_FOR_BLOCKER;
+	if (!w->owned || !w->is_lock)
+		return;
+	known->owner = w->owner;
+	known->owner_vthread = vthreads_id(a->session->vthreads, process, w->owner_number);
+}
+
+/* Its stack, if it has one: what was read while the recording went on, or is read now. */
+static struct asleep_known stack_of_sleeper(struct asleep *a, struct process *process, const struct sleeper *t)
+{
+	const struct braid_asleep *regs = &t->call.asleep;
+	struct asleep_known known = {0};
+	uint64_t began = now_ns();
+
+	if (regs->flags & BRAID_OFFCPU_BEFORE)
+		known = before_known(a->session->before, process, regs->tid);
+	if (known.node)
+		return known;
+	if (a->spent_ns > TIME_MAX_NS) {
+		a->left_out++;
+		return known;
+	}
+	known = asleep_walk(a->session, &a->walk, process,
+			    &(struct asleep_thread){
+				    .regs = regs, .time_ns = a->session->jvms.stopped_ns, .wants_span = true})
+			.known;
+	a->spent_ns += now_ns() - began;
+	return known;
 }
 
 /* `ctx` is the struct asleep, or NULL. */
 static struct asleep_known asleep_of(void *ctx, struct process *process, uint32_t tid)
 {
 	struct asleep *a = ctx;
-	const struct braid_asleep key = {.tid = tid}, *thread;
-	uint64_t began = now_ns();
+	const struct sleeper key = {.call.asleep = {.pid = (uint32_t)process->pid, .tid = tid}}, *thread;
 	struct asleep_known known;
 
 	thread = a && a->threads.count ? bsearch(&key, a->threads.at, a->threads.count, sizeof(key), compare) : NULL;
-	if (!thread || (pid_t)thread->pid != process->pid)
+	if (!thread)
 		return (struct asleep_known){0};
-	known = before_of(a, process, thread);
-	if (known.node)
-		return known;
-	if (a->spent_ns > TIME_MAX_NS) {
-		a->left_out++;
-		return (struct asleep_known){0};
-	}
-	known = asleep_walk(a->session, &a->walk, process,
-			    &(struct asleep_thread){
-				    .regs = thread, .time_ns = a->session->jvms.stopped_ns, .wants_span = true})
-			.known;
-	a->spent_ns += now_ns() - began;
+	known = stack_of_sleeper(a, process, thread);
+	take_wait(a, process, thread, &known);
 	return known;
 }
 

@@ -30,6 +30,9 @@ struct asleep_stack {
 int asleep_walk_new(struct asleep_walk **out);
 struct asleep_stack asleep_walk(struct session *s, struct asleep_walk *w, struct process *process,
 				const struct asleep_thread *t);
+/* Names the file or the peer that its call waits for. */
+void asleep_name(struct session *s, struct process *process, const struct braid_asleep_call *call,
+		 struct asleep_known *known);
 /* Whether it has run since its registers were read, or has ended. */
 bool asleep_has_run(const struct braid_asleep *thread);
 

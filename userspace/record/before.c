@@ -19,8 +19,9 @@
 struct before {
 	struct session *session;
 	struct asleep_walk *walk;
-	VEC(struct braid_asleep) threads; /* of this round, the last ones first */
-	struct pair_map stacks;		  /* (tid, process): node, and span */
+	VEC(struct braid_asleep_call) threads; /* of this round, the last ones first */
+	VEC(struct asleep_known) known;	       /* of this round */
+	struct pair_map known_of;	       /* (tid, process): index in it, + 1 */
 	uint64_t again_ns, pause_ns;
 	bool walking;
 	bool left; /* a thread in this round was left to itself */
@@ -41,51 +42,66 @@ void before_free(struct before *b)
 	if (!b)
 		return;
 	free(b->threads.at);
+	free(b->known.at);
 	free(b->walk);
-	pair_map_free(&b->stacks);
+	pair_map_free(&b->known_of);
 	free(b);
 }
 
 struct asleep_known before_known(const struct before *b, const struct process *process, uint32_t tid)
 {
-	const struct pair_entry *e = pair_find(&b->stacks, tid, process->id);
+	const struct pair_entry *e = pair_find(&b->known_of, tid, process->id);
 
-	return e ? (struct asleep_known){.node = e->value, .span = e->extra} : (struct asleep_known){0};
+	return e ? b->known.at[e->value - 1] : (struct asleep_known){0};
 }
 
 static void add(void *ctx, const void *record)
 {
-	const struct braid_asleep *thread = record;
+	const struct braid_asleep_call *thread = record;
 	struct before *b = ctx;
 
-	if (thread->flags & BRAID_OFFCPU_BEFORE && VEC_PUSH(&b->threads, *thread))
+	if (thread->asleep.flags & BRAID_OFFCPU_BEFORE && VEC_PUSH(&b->threads, *thread))
 		b->left = true;
 }
 
 static void begin(struct before *b)
 {
 	b->threads.count = 0;
-	pair_map_free(&b->stacks);
+	b->known.count = 0;
+	pair_map_free(&b->known_of);
 	b->left = kernel_side_each_asleep(b->session->kernel, add, b) != 0;
 	b->walking = true;
 }
 
-/* A virtual thread walks its stack itself, because then it is also known which one it is. */
-static void walk(struct before *b, const struct braid_asleep *thread, uint64_t now)
+static bool keep(struct before *b, uint32_t tid, const struct process *process, const struct asleep_known *known)
 {
+	struct pair_entry *e;
+
+	if (VEC_PUSH(&b->known, *known))
+		return false;
+	e = pair_put(&b->known_of, tid, process->id, (uint32_t)b->known.count);
+	if (e)
+		e->value = (uint32_t)b->known.count;
+	return e;
+}
+
+/* A virtual thread walks its stack itself, because then it is also known which one it is. */
+static void walk(struct before *b, const struct braid_asleep_call *call, uint64_t now)
+{
+	const struct braid_asleep *thread = &call->asleep;
 	struct session *s = b->session;
 	struct process *process = processes_get(s->processes, (pid_t)thread->pid, now);
 	struct asleep_stack stack = {0};
-	struct pair_entry *e = NULL;
+	bool kept = false;
 
 	if (process && jvm_code_is_known(process->jvm) && !modules_reading(s->modules))
 		stack = asleep_walk(s, b->walk, process,
 				    &(struct asleep_thread){.regs = thread, .time_ns = now, .wants_span = true});
-	if (stack.known.node && !stack.is_virtual)
-		e = pair_put(&b->stacks, thread->tid, process->id, stack.known.node);
-	if (e)
-		e->extra = stack.known.span;
-	else if (!asleep_has_run(thread))
+	if (stack.known.node && !stack.is_virtual) {
+		asleep_name(s, process, call, &stack.known);
+		kept = keep(b, thread->tid, process, &stack.known);
+	}
+	if (!kept && !asleep_has_run(thread))
 		b->left = true;
 }
 

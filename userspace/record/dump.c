@@ -4,8 +4,8 @@
 #include "asleep.h"
 #include "dump_outside.h"
 #include "dump_virtual.h"
+#include "owners.h"
 #include "agents/agents.h"
-#include "hotspot/waits.h"
 #include "jvm/jvm.h"
 #include "jvm/jvm_emit.h"
 #include "jvm/libjvm.h"
@@ -29,23 +29,14 @@
 #define THREADS_MAX 100000U
 #define ALONE_NS 1000000000ULL	      /* of a tick, if the recording is a dump and nothing else */
 #define BESIDE_NS 20000000ULL	      /* otherwise: samples and events wait meanwhile */
-#define PASSES 5		      /* to find a moment in which no owner of a lock runs */
 #define OWNERS_ALONE_NS 5000000000ULL /* for what threads wait for */
 #define OWNERS_BESIDE_NS 500000000ULL
 
 struct entry {
-	struct process *process; /* NULL: it has ended, and is not part of the dump */
-	uint32_t thread;	 /* the trace's id */
-	uint64_t java_thread;	 /* 0: none */
-	uint32_t tid, flags, node;
-	uint64_t exec_ns; /* its CPU time when it was seen off the CPU */
+	struct waiter wait; /* without a process, it is not part of the dump */
+	uint32_t thread;    /* the trace's id */
+	uint32_t flags, node;
 	bool has_stack;
-	bool owned; /* see BRAID_DUMP_OWNED */
-	uint32_t owner;
-	uint64_t owner_number; /* of a virtual thread that owns it */
-	uint32_t class;
-	uint32_t vm_state; /* id of its name */
-	uint64_t object;
 };
 
 struct java_entry {
@@ -68,10 +59,7 @@ struct dump {
 	bool postponed; /* stacks, to the next tick */
 	uint64_t left_out;
 	uint64_t too_many;
-	uint64_t not_looked;	 /* threads, of which it is not known what they wait for */
-	struct process *process; /* of the waits, for one look after the other */
-	struct waits waits;
-	struct dump_outside outside;
+	struct owners owners;
 	VEC(struct dump_virtual *) virtual;
 	VEC(struct java_entry) java; /* entries of JavaThreads, sorted, when all have their stacks */
 };
@@ -82,15 +70,14 @@ int dump_new(struct dump **out, struct session *s)
 
 	if (!d)
 		return -ENOMEM;
-	d->session = s;
+	d->session = d->owners.session = s;
 	return asleep_walk_new(&d->walk);
 }
 
 static void free_parts(struct dump *d)
 {
 	free(d->entries.at);
-	free(d->waits.threads);
-	free(d->outside.jvms.at);
+	owners_clear(&d->owners);
 	for (size_t i = 0; i < d->virtual.count; i++)
 		dump_virtual_free(d->virtual.at[i]);
 	free(d->virtual.at);
@@ -110,7 +97,8 @@ void dump_free(struct dump *d)
 static void clear(struct dump *d)
 {
 	free_parts(d);
-	*d = (struct dump){.session = d->session, .walk = d->walk, .last_ns = d->began_ns};
+	*d = (struct dump){
+		.session = d->session, .walk = d->walk, .last_ns = d->began_ns, .owners = {.session = d->session}};
 }
 
 /* The recording is one dump. */
@@ -130,12 +118,12 @@ static int compare(const void *x, const void *y)
 {
 	const struct entry *p = x, *q = y;
 
-	return (p->tid > q->tid) - (p->tid < q->tid);
+	return (p->wait.tid > q->wait.tid) - (p->wait.tid < q->wait.tid);
 }
 
 static struct entry *entry_of(struct dump *d, uint32_t tid)
 {
-	struct entry key = {.tid = tid};
+	struct entry key = {.wait.tid = tid};
 
 	return d->sorted ? bsearch(&key, d->entries.at, d->sorted, sizeof(key), compare) : NULL;
 }
@@ -151,18 +139,18 @@ static bool is_target(const struct session *s, const struct process *p)
 static struct entry *entry_wanted(struct dump *d, const struct braid_asleep *a, uint64_t now)
 {
 	struct session *s = d->session;
-	struct entry *e = entry_of(d, a->tid), fresh = {.tid = a->tid};
+	struct entry *e = entry_of(d, a->tid), fresh = {.wait.tid = a->tid};
 	const struct thread *thread;
 
 	if (e || d->sorted)
-		return e && e->process && !e->has_stack ? e : NULL;
-	fresh.process = processes_find(s->processes, (pid_t)a->pid, now);
-	if (!fresh.process || !is_target(s, fresh.process))
+		return e && e->wait.process && !e->has_stack ? e : NULL;
+	fresh.wait.process = processes_find(s->processes, (pid_t)a->pid, now);
+	if (!fresh.wait.process || !is_target(s, fresh.wait.process))
 		return NULL;
-	thread = d->entries.count < THREADS_MAX ? threads_at(s->threads, fresh.process, (pid_t)a->tid, now) : NULL;
+	thread = d->entries.count < THREADS_MAX ? threads_at(s->threads, fresh.wait.process, (pid_t)a->tid, now) : NULL;
 	if (thread) {
 		fresh.thread = thread->id;
-		fresh.java_thread = thread->java_runs ? thread->java_thread : 0;
+		fresh.wait.java_thread = thread->java_runs ? thread->java_thread : 0;
 	}
 	if (!thread || VEC_PUSH(&d->entries, fresh)) {
 		d->too_many++;
@@ -181,7 +169,7 @@ static void on_thread(void *ctx, const void *record)
 	if (!e)
 		return;
 	e->flags = t->asleep.flags;
-	e->exec_ns = t->asleep.exec_ns;
+	e->wait.exec_ns = t->asleep.exec_ns;
 	if (t->asleep.flags & BRAID_DUMP_RUNS)
 		return;
 	if (BRAID_OFFCPU_CLASS(t->asleep.flags) == BRAID_OFFCPU_FUTEX && t->asleep.r10)
@@ -195,7 +183,7 @@ static void on_thread(void *ctx, const void *record)
 		e->has_stack = true;
 		return;
 	}
-	e->node = asleep_walk(d->session, d->walk, e->process,
+	e->node = asleep_walk(d->session, d->walk, e->wait.process,
 			      &(struct asleep_thread){.regs = &t->asleep,
 						      .kernel = t->kernel,
 						      .kernel_count = t->kernel_count < BRAID_DUMP_KERNEL_DEPTH
@@ -219,128 +207,19 @@ void dump_sample(struct dump *d, const struct thread *thread, uint32_t node)
 
 /* ---- what they wait for ---- */
 
-/* The process's JavaThreads. False: nothing can be read. */
-static bool waits_prepare(struct dump *d, struct process *process)
+static struct waiter *waiter_at(void *ctx, size_t i)
 {
-	const struct process_mapping *m = process->jvm ? libjvm_mapping(process) : NULL;
-	struct waits *w = &d->waits;
-	size_t count = 0;
+	const struct dump *d = ctx;
+	struct entry *e = &d->entries.at[i];
 
-	if (d->process == process)
-		return w->count;
-	d->process = process;
-	free(w->threads);
-	*w = (struct waits){0};
-	for (const struct thread *t = process->threads; t; t = t->next)
-		count += t->java_runs && t->java_thread;
-	w->layout = dump_outside_layout(&d->outside, process);
-	w->threads = m && count && w->layout ? calloc(count, sizeof(*w->threads)) : NULL;
-	if (!w->threads || waits_open(w, process->pid, m->bias, m->module->vm))
-		return false;
-	for (const struct thread *t = process->threads; t; t = t->next)
-		if (t->java_runs && t->java_thread)
-			w->threads[w->count++] = (struct waits_thread){.address = t->java_thread, .number = t->id};
-	waits_read_threads(w);
-	return true;
+	e->wait.in_futex = !(e->flags & BRAID_DUMP_RUNS) && BRAID_OFFCPU_CLASS(e->flags) == BRAID_OFFCPU_FUTEX;
+	return &e->wait;
 }
 
-/* Threads that wait for objects wait in a futex. */
-static bool may_wait(const struct entry *e)
-{
-	return !(e->flags & BRAID_DUMP_RUNS) && BRAID_OFFCPU_CLASS(e->flags) == BRAID_OFFCPU_FUTEX;
-}
-
-static void forget_wait(struct entry *e)
-{
-	e->flags &= ~(BRAID_DUMP_MONITOR | BRAID_DUMP_WAIT | BRAID_DUMP_PARK | BRAID_DUMP_UNREAD);
-	e->owner = e->class = 0;
-	e->owner_number = 0;
-	e->object = 0;
-	e->owned = false;
-}
-
-static void look(struct dump *d, struct entry *e)
-{
-	static const uint32_t flags[] = {[WAIT_FOR_MONITOR] = BRAID_DUMP_MONITOR,
-					 [WAIT_FOR_NOTIFY] = BRAID_DUMP_WAIT,
-					 [WAIT_FOR_BLOCKER] = BRAID_DUMP_PARK};
-	struct wait_object object;
-
-	forget_wait(e);
-	if (!e->process || !(e->java_thread || dump_outside_missing(&d->outside, e->process)))
-		return;
-	if (!waits_prepare(d, e->process)) {
-		e->flags |= BRAID_DUMP_UNREAD;
-		return;
-	}
-	e->vm_state =
-		names_id(d->session->names, &e->process->account, trace_str_of(waits_state(&d->waits, e->java_thread)));
-	if (!may_wait(e))
-		return;
-	e->flags |= waits_read(&d->waits, e->java_thread, &object) ? 0 : BRAID_DUMP_UNREAD;
-	if (object.how == WAIT_FOR_NOTHING)
-		return;
-	e->flags |= flags[object.how];
-	e->class = names_id(d->session->names, &e->process->account, trace_str_of(object.class));
-	e->object = object.id;
-	e->owner = object.owner.thread ? object.owner.thread->number : 0;
-	e->owner_number = object.owner.virtual_number;
-}
-
-/* There is no time to look. */
-static void leave_out(struct dump *d, struct entry *e)
-{
-	forget_wait(e);
-	if (!e->java_thread)
-		return;
-	e->flags |= BRAID_DUMP_UNREAD;
-	d->not_looked++;
-}
-
-/*
- * Whether the thread has not run since its CPU time was read, which is read again otherwise. What it runs now is not in
- * that time yet, so it must sleep, and must have been asleep before the time is read.
- */
-static bool has_stayed(struct entry *e)
-{
-	uint64_t cpu_ns, kernel_ns, before = e->exec_ns;
-	bool sleeps = procfs_sleeps(e->process->pid, (pid_t)e->tid);
-
-	if (procfs_cpu_ns(e->process->pid, (pid_t)e->tid, &cpu_ns, &kernel_ns))
-		return false;
-	e->exec_ns = cpu_ns;
-	return sleeps && cpu_ns == before;
-}
-
-/*
- * Owners are read one after the other. Those of threads that have not run from before the first one was read until the
- * last one was are true for the same moment: an owner that has not run either has released nothing.
- */
 static void find_owners(struct dump *d)
 {
-	uint64_t began = now_ns(), limit_ns = is_alone(d) ? OWNERS_ALONE_NS : OWNERS_BESIDE_NS;
-	bool settled = false;
-
-	for (int pass = 0; pass < PASSES && !settled && now_ns() - began < limit_ns / 2; pass++) {
-		settled = true;
-		waits_again(&d->waits);
-		for (size_t i = 0; i < d->entries.count; i++) {
-			bool late = !pass && now_ns() - began > limit_ns;
-
-			if (late)
-				leave_out(d, &d->entries.at[i]);
-			else
-				look(d, &d->entries.at[i]);
-		}
-		for (size_t i = 0; i < d->entries.count; i++) {
-			struct entry *e = &d->entries.at[i];
-
-			bool has_owner = e->owner || e->owner_number;
-
-			e->owned = has_owner && has_stayed(e);
-			settled = settled && e->owned == has_owner;
-		}
-	}
+	owners_find(&d->owners, &(struct waiters){.at = waiter_at, .ctx = d, .count = d->entries.count},
+		    is_alone(d) ? OWNERS_ALONE_NS : OWNERS_BESIDE_NS);
 }
 
 /* ---- virtual threads ---- */
@@ -358,19 +237,19 @@ struct dump_java_thread dump_java_thread(struct dump *d, struct process *process
 
 	if (d->java.count)
 		found = bsearch(&key, d->java.at, d->java.count, sizeof(key), compare_java);
-	if (!found || found->entry->process != process)
+	if (!found || found->entry->wait.process != process)
 		return (struct dump_java_thread){0};
 	return (struct dump_java_thread){.thread = found->entry->thread, .node = found->entry->node};
 }
 
 void dump_monitors_again(struct dump *d)
 {
-	waits_again(&d->waits);
+	waits_again(&d->owners.waits);
 }
 
 bool dump_monitor(struct dump *d, struct process *process, uint64_t monitor, struct wait_object *to)
 {
-	return waits_prepare(d, process) && waits_monitor(&d->waits, monitor, to);
+	return owners_prepare(&d->owners, process) && waits_monitor(&d->owners.waits, monitor, to);
 }
 
 /* Two processes may have a JavaThread at one address; then the virtual threads of one have no carriers. */
@@ -379,8 +258,9 @@ static int note_java_threads(struct dump *d)
 	int err = 0;
 
 	for (size_t i = 0; i < d->entries.count && !err; i++)
-		if (d->entries.at[i].java_thread)
-			err = VEC_PUSH(&d->java, (struct java_entry){d->entries.at[i].java_thread, &d->entries.at[i]});
+		if (d->entries.at[i].wait.java_thread)
+			err = VEC_PUSH(&d->java,
+				       (struct java_entry){d->entries.at[i].wait.java_thread, &d->entries.at[i]});
 	VEC_SORT(&d->java, compare_java);
 	return err;
 }
@@ -401,7 +281,7 @@ static void begin_virtual_of(void *ctx, struct process *p)
 static int compare_processes(const void *x, const void *y)
 {
 	const struct entry *p = x, *q = y;
-	int c = compare_u64(p->process ? p->process->id : 0, q->process ? q->process->id : 0);
+	int c = compare_u64(p->wait.process ? p->wait.process->id : 0, q->wait.process ? q->wait.process->id : 0);
 
 	return c ? c : compare(x, y);
 }
@@ -430,21 +310,27 @@ static bool read_virtual(struct dump *d, bool (*look_at)(struct dump_virtual *v,
 
 static void emit(struct dump *d, const struct entry *e)
 {
+	static const uint32_t flags[] = {[WAIT_FOR_MONITOR] = BRAID_DUMP_MONITOR,
+					 [WAIT_FOR_NOTIFY] = BRAID_DUMP_WAIT,
+					 [WAIT_FOR_BLOCKER] = BRAID_DUMP_PARK};
+	const struct waiter *w = &e->wait;
 	struct trace_jvm_event event = {.kind = BRAID_JVM_DUMP,
 					.time_ns = d->began_ns,
 					.thread = e->thread,
 					.node = e->node,
-					.name = e->class,
-					.detail = e->vm_state,
-					.number = e->object,
-					.other = e->owner,
-					.other_vthread = vthreads_id(d->session->vthreads, e->process, e->owner_number),
-					.flags = e->flags | (e->owned ? BRAID_DUMP_OWNED : 0),
+					.name = w->class,
+					.detail = w->vm_state,
+					.number = w->object,
+					.other = w->owner,
+					.other_vthread =
+						vthreads_id(d->session->vthreads, e->wait.process, w->owner_number),
+					.flags = e->flags | flags[w->how] | (w->owned ? BRAID_DUMP_OWNED : 0) |
+						 (w->unread ? BRAID_DUMP_UNREAD : 0),
 					.source = BRAID_SOURCE_KERNEL};
 
-	if (procfs_cpu_ns(e->process->pid, (pid_t)e->tid, &event.value, &event.weight))
-		event.value = e->exec_ns;
-	jvm_events_emit(&d->session->jvms, e->process, &event);
+	if (procfs_cpu_ns(e->wait.process->pid, (pid_t)w->tid, &event.value, &event.weight))
+		event.value = e->wait.exec_ns;
+	jvm_events_emit(&d->session->jvms, e->wait.process, &event);
 }
 
 static void say_missing(struct dump *d)
@@ -456,20 +342,13 @@ static void say_missing(struct dump *d)
 	if (d->left_out)
 		sink_notice(sink, 0, BRAID_NOTICE_INFO, "%llu threads have no stack: reading them took too long",
 			    (unsigned long long)d->left_out);
-	if (d->not_looked)
-		sink_notice(sink, 0, BRAID_NOTICE_INFO,
-			    "what %llu threads wait for is missing: reading it took too long",
-			    (unsigned long long)d->not_looked);
-	if (d->waits.missed)
-		sink_notice(sink, 0, BRAID_NOTICE_INFO,
-			    "the owners of %llu monitors are missing: searching them took too long",
-			    (unsigned long long)d->waits.missed);
+	owners_say_missing(&d->owners);
 }
 
 static void finish(struct dump *d)
 {
 	for (size_t i = 0; i < d->entries.count; i++)
-		if (d->entries.at[i].process)
+		if (d->entries.at[i].wait.process)
 			emit(d, &d->entries.at[i]);
 	for (size_t i = 0; i < d->virtual.count; i++)
 		dump_virtual_finish(d->virtual.at[i]);
@@ -481,7 +360,7 @@ static void finish(struct dump *d)
 static bool is_complete(const struct dump *d)
 {
 	for (size_t i = 0; i < d->entries.count; i++)
-		if (d->entries.at[i].process && !d->entries.at[i].has_stack)
+		if (d->entries.at[i].wait.process && !d->entries.at[i].has_stack)
 			return false;
 	return true;
 }
@@ -534,7 +413,7 @@ static void read_outside(void *ctx, struct process *p)
 	struct dump *d = ctx;
 
 	if (is_target(d->session, p))
-		dump_outside_read(&d->outside, d->session, p);
+		dump_outside_read(&d->owners.outside, d->session, p);
 }
 
 /* True when all stacks are there, as far as they come. */
@@ -586,14 +465,14 @@ void dump_forget(struct dump *d, const struct process *process)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < d->entries.count; i++)
-		if (d->entries.at[i].process == process)
-			d->entries.at[i].process = NULL;
+		if (d->entries.at[i].wait.process == process)
+			d->entries.at[i].wait.process = NULL;
 	for (size_t i = 0; i < d->virtual.count; i++)
 		if (dump_virtual_is_of(d->virtual.at[i], process))
 			dump_virtual_free(d->virtual.at[i]);
 		else
 			d->virtual.at[kept++] = d->virtual.at[i];
 	d->virtual.count = kept;
-	if (d->process == process)
-		d->process = NULL;
+	if (d->owners.process == process)
+		d->owners.process = NULL;
 }

@@ -187,6 +187,7 @@ static void receive_event(struct session *s, struct process *process, const stru
 	const struct event_nodes nodes = {
 		.own = before ? known.node : node_of(s, process, e),
 		.span = known.span,
+		.object = known.object,
 		.other = other ? stacks_known(s->stacks, other, e->other_stack) : 0,
 	};
 

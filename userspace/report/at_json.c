@@ -100,7 +100,7 @@ static void json_one(struct json *j, const struct at_view *v, const struct at_th
 		if (*object)
 			json_string(j, "object", object);
 		json_waited(j, v, t->waited);
-		json_thread(j, "woken_by", v, t->waker);
+		json_thread(j, t->segment.row && event_is_open(t->segment.row) ? "owner" : "woken_by", v, t->waker);
 		json_frames(j, "stack", v, t->segment.stack);
 	}
 	json_close(j, '}');

@@ -96,7 +96,7 @@ static void text_others(FILE *out, const struct at_view *v, const struct at_thre
 		if (stack != ROW_NONE)
 			fprintf(out, " in %s", events_site_name(v->an, events_site(v->an, stack)));
 	} else if (t->waker != ROW_NONE) {
-		fputs(", woken by ", out);
+		fputs(event_is_open(t->segment.row) ? ", held by " : ", woken by ", out);
 		text_thread(out, v, t->waker);
 		if (t->waker_stack != ROW_NONE)
 			fprintf(out, " in %s", events_site_name(v->an, wait_site(v->an, t->waker_stack)));

@@ -48,7 +48,7 @@ static void add_wait(const struct analysis *an, struct line *l, const struct jvm
 	add_site(an, l, stack);
 }
 
-/* " <- pool-1-thread-* in d.E.f"; *waker is its row, ROW_NONE: no thread. */
+/* " <- pool-1-thread-* in d.E.f", " <- [not ended], held by main"; *waker is its row, ROW_NONE: no thread. */
 static int add_waker(struct wall_view *v, struct line *l, const struct jvm_event_row *r, uint32_t *waker)
 {
 	const struct analysis *an = v->wall->an;
@@ -57,14 +57,13 @@ static int add_waker(struct wall_view *v, struct line *l, const struct jvm_event
 	const char *name;
 
 	*waker = table_row_of(&an->a->threads, said->other);
-	if (*waker == ROW_NONE) {
-		add(l, " <- %s", wall_ended_by(v->wall, r));
-		return 0;
-	}
-	name = thread_pattern(&v->texts, analysis_thread_name(an, *waker));
+	name = *waker == ROW_NONE ? "" : thread_pattern(&v->texts, analysis_thread_name(an, *waker));
 	if (!name)
 		return -ENOMEM;
-	add(l, " <- %s", name);
+	if (*waker == ROW_NONE || event_is_open(said))
+		add(l, " <- %s%s%s", wall_ended_by(v->wall, said), *name ? ", held by " : "", name);
+	else
+		add(l, " <- %s", name);
 	add_site(an, l, stack);
 	return 0;
 }
@@ -164,10 +163,12 @@ static int add_links(struct wall_view *v, struct line *l, const struct jvm_event
 	for (int depth = 0; r && depth < WALL_CHAIN_MAX && !err; depth++) {
 		struct line link = {.used = 0};
 
+		bool open = event_is_open(wall_waited_for(v->wall, r));
+
 		err = add_waker(v, &link, r, &waker);
 		r = wall_wait_before(v->wall, waker, r);
 		if (r) {
-			add(&link, ", after ");
+			add(&link, open ? ", which is " : ", after ");
 			add_wait(v->wall->an, &link, r);
 		} else if (waker != ROW_NONE) {
 			add(&link, " [running]");

@@ -2,6 +2,7 @@
 #include "wall.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -374,11 +375,24 @@ const char *wall_ended_by(const struct wall *w, const struct jvm_event_row *r)
 {
 	const char *text = strpool_get(&w->an->a->strings, r->text);
 
-	if (r->flags & BRAID_OFFCPU_OPEN && r->kind == BRAID_JVM_OFFCPU)
+	if (event_is_open(r))
 		return "[not ended]";
 	if (*text)
 		return text;
 	return r->kind == BRAID_JVM_OFFCPU && r->flags & BRAID_OFFCPU_IRQ ? "[interrupt]" : "[not known]";
+}
+
+void wall_end_text(char to[WALL_END_TEXT], const struct wall *w, const struct jvm_event_row *r)
+{
+	uint32_t owner = event_is_open(r) ? table_row_of(&w->an->a->threads, r->other) : ROW_NONE;
+
+	snprintf(to, WALL_END_TEXT, "%s%s%s", wall_ended_by(w, r), owner == ROW_NONE ? "" : ", held by ",
+		 owner == ROW_NONE ? "" : analysis_thread_name(w->an, owner));
+}
+
+uint32_t wall_waker(const struct wall *w, const struct jvm_event_row *r)
+{
+	return event_is_open(r) ? ROW_NONE : table_row_of(&w->an->a->threads, r->other);
 }
 
 /* ---- life ---- */

@@ -129,6 +129,11 @@ const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thread, uin
 const struct jvm_event_row *wall_wait_before(const struct wall *w, uint32_t waker, const struct jvm_event_row *r);
 /* Why the wait ended if no thread ended it: "timer", "[not known]". */
 const char *wall_ended_by(const struct wall *w, const struct jvm_event_row *r);
+/* The same, and who has what a thread still waits for: "[not ended], held by main". */
+#define WALL_END_TEXT 256
+void wall_end_text(char to[WALL_END_TEXT], const struct wall *w, const struct jvm_event_row *r);
+/* The row of the thread that ended the wait; ROW_NONE: none that is known. */
+uint32_t wall_waker(const struct wall *w, const struct jvm_event_row *r);
 
 /* The time at which a thread that was off the CPU could run again. */
 uint64_t wall_woken_ns(const struct jvm_event_row *row);

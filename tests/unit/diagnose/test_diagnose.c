@@ -185,7 +185,13 @@ START_TEST(deadlocks)
 		  "deadlock", "2 threads of pid 100", "main (101) has waited");
 	/* one alone waits for somebody slow, and one that was woken has had it */
 	must_not_find(DIAGNOSE(ALL, STUCK(1, 0)), "deadlock");
-	must_not_find(DIAGNOSE(ALL, STUCK(1, 0), STUCK(2, 0, .other = 1)), "deadlock");
+	must_not_find(DIAGNOSE(ALL, STUCK(1, 0), LIFE(2, 0, LONG_MS, 0),
+			       OFF(2, 10, LONG_MS - 10, MONITOR, CLASS(FUTEX), .other = 1),
+			       OFF(2, LONG_MS - 9, LONG_MS, MONITOR, CLASS(FUTEX) | BRAID_OFFCPU_OPEN)),
+		      "deadlock");
+	/* whose owner is known at the end has not had it */
+	must_find(DIAGNOSE(ALL, STUCK(1, 0, .other = 2), STUCK(2, 0, .other = 1)), "deadlock", "2 threads of pid 100",
+		  "main (101) has waited");
 }
 END_TEST
 

@@ -256,6 +256,35 @@ START_TEST(wakers_that_were_not_there)
 }
 END_TEST
 
+/*
+ * Thread 1 is blocked on a monitor and looks by a timer now and then (JDKs before 24), and nothing ends that: the reason is what the
+ * owner, thread 2, does all the time.
+ */
+START_TEST(a_wait_that_has_not_ended)
+{
+	const struct trace_rec recs[] = {
+		LIFE(1, 0, 100, 0),
+		LIFE(2, 0, 100, 0),
+		JVM(AT(0), .kind = BRAID_JVM_LOCK, .thread = 1, .node = MONITOR, .name = C_LOCK, .other = 2,
+		    .flags = BRAID_LOCK_OPEN, .source = BRAID_SOURCE_KERNEL, .duration_ns = 100 * MS),
+		OFF(1, 0, 60, MONITOR, CLASS(FUTEX) | BRAID_OFFCPU_IRQ, .text = S("timer")),
+		OFF(1, 60, 100, MONITOR, CLASS(FUTEX) | BRAID_OFFCPU_OPEN, .name = C_LOCK, .other = 2),
+		OFF(2, 0, 100, ON_SCRIPT, CLASS(BLOCK) | BRAID_OFFCPU_OPEN, .name = PATH, .other = 1),
+	};
+	struct explained x = explained_of(recs, COUNT(recs));
+	struct stretch s = stretch_of(&x, 1, 0, 100);
+	struct explain *e = explain_of(&x, &s);
+	const struct explain_part *disk = part_of(e, WALL_BLOCK_IO);
+
+	ck_assert_uint_eq(ns_of(e, WALL_BLOCK_IO, "http nio *"), 100 * MS);
+	ck_assert_uint_eq(disk->count, 2);
+	ck_assert_str_eq(e->nodes.at[disk->wait].object, "demo.Lock");
+	ck_assert_str_eq(e->nodes.at[disk->node].ended_by, "[not ended], held by main");
+	explain_free(e);
+	explained_end(&x);
+}
+END_TEST
+
 /* Each says that the other one woke it, at the same times. */
 START_TEST(circles_end)
 {
@@ -366,6 +395,7 @@ Suite *test_explain(void)
 	tcase_add_test(tc, idle_threads_are_not_explained_by_work);
 	tcase_add_test(tc, outside_of_a_life);
 	tcase_add_test(tc, wakers_that_were_not_there);
+	tcase_add_test(tc, a_wait_that_has_not_ended);
 	tcase_add_test(tc, circles_end);
 	tcase_add_test(tc, what_differs);
 	tcase_add_test(tc, hostile_rows);

@@ -8,19 +8,18 @@
 
 Suite *test_offcpu_names(void);
 
-static struct braid_event_jvm_event event_of(enum braid_object kind, const void *text, size_t bytes)
+static bool text_of(uint32_t kind, const void *bytes, size_t size, char to[OBJECT_TEXT_MAX])
 {
-	struct braid_event_jvm_event e = {.sleep = BRAID_SLEEP_LONG | (uint32_t)kind << BRAID_SLEEP_OBJECT_SHIFT};
+	char from[BRAID_TEXT_MAX] = "";
 
-	memcpy(e.text, text, bytes);
-	return e;
+	memcpy(from, bytes, size);
+	return object_text(kind, from, to);
 }
 
 #define CHECK_OBJECT(kind, bytes, wanted)                                                                              \
 	do {                                                                                                           \
-		struct braid_event_jvm_event e = event_of(kind, bytes, sizeof(bytes) - 1);                             \
 		char to[OBJECT_TEXT_MAX];                                                                              \
-		ck_assert(object_text(&e, to));                                                                        \
+		ck_assert(text_of(kind, bytes, sizeof(bytes) - 1, to));                                                \
 		ck_assert_str_eq(to, wanted);                                                                          \
 	} while (0)
 
@@ -39,17 +38,13 @@ END_TEST
 /* The last part can fill the text, but the kernel side ends it. */
 START_TEST(parts_without_an_end_are_left_out)
 {
-	struct braid_event_jvm_event e = event_of(BRAID_OBJECT_PATH_CUT, LONG_NAME, BRAID_TEXT_MAX);
 	char to[OBJECT_TEXT_MAX];
 
-	ck_assert(!object_text(&e, to));
-	e = event_of(BRAID_OBJECT_PATH_CUT, "x\0" LONG_NAME, BRAID_TEXT_MAX);
-	ck_assert(object_text(&e, to));
+	ck_assert(!text_of(BRAID_OBJECT_PATH_CUT, LONG_NAME, BRAID_TEXT_MAX, to));
+	ck_assert(text_of(BRAID_OBJECT_PATH_CUT, "x\0" LONG_NAME, BRAID_TEXT_MAX, to));
 	ck_assert_str_eq(to, ".../x");
-	e = event_of(BRAID_OBJECT_PATH, "", 0);
-	ck_assert(!object_text(&e, to));
-	e = event_of(BRAID_OBJECT_UNIX + 1, "x", 1);
-	ck_assert(!object_text(&e, to));
+	ck_assert(!text_of(BRAID_OBJECT_PATH, "", 0, to));
+	ck_assert(!text_of(BRAID_OBJECT_UNIX + 1, "x", 1, to));
 }
 END_TEST
 
