@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "blocked.h"
 
@@ -65,6 +66,16 @@ static void other(const struct fields *f)
 		text(f, "at", events_site_name(f->an, events_site(f->an, e->other_stack)));
 }
 
+#define NR_FUTEX_WAIT 455 /* Linux 6.7 */
+
+/* In such a call the number is an address, also of a thread that waits for a CPU or is stopped in it. */
+static bool waits_on_futex(uint32_t flags)
+{
+	uint32_t call = flags & BRAID_OFFCPU_SYSCALL;
+
+	return call == SYS_futex || call == NR_FUTEX_WAIT;
+}
+
 /* What the kernel knows of a time off the CPU, if it was asked for it: without a class, there is nothing of it. */
 static void off_cpu(const struct fields *f)
 {
@@ -81,7 +92,7 @@ static void off_cpu(const struct fields *f)
 	}
 	text(f, "object", strpool_get(&f->an->a->strings, r->name));
 	if (r->number)
-		number(f, class == BRAID_OFFCPU_FUTEX ? "futex" : "inode", r->number, FIELD_HEX);
+		number(f, waits_on_futex(r->flags) ? "futex" : "inode", r->number, FIELD_HEX);
 	text(f, "woken_by", strpool_get(&f->an->a->strings, r->text));
 }
 
