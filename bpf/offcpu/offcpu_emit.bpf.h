@@ -74,8 +74,10 @@ static __always_inline struct braid_event_jvm_event *offcpu_begin(const struct b
 	e->event.number = i->futex;
 	e->event.flags = i->flags | (i->irq ? BRAID_OFFCPU_IRQ : 0);
 	e->event.detail = i->irq;
+	e->other_pid = i->waker_pid;
+	e->event.other_tid = i->waker_tid;
 	if (wake_last(t)->start_ns == i->start_ns)
-		offcpu_set_waker(e, wake_last(t));
+		e->other_stack = wake_last(t)->stack;
 	return e;
 }
 

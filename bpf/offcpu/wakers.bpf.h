@@ -147,19 +147,18 @@ static __always_inline bool call_sends(struct pt_regs *entry)
 /* What wakes the thread: BRAID_IRQ_*; 0: the current thread; WAKER_UNKNOWN. */
 #define WAKER_UNKNOWN (~0U)
 
-static __always_inline __u32 waker_of(struct task_struct *task, struct pt_regs *entry,
-				      const struct braid_thread_time *t)
+static __always_inline __u32 waker_of(struct task_struct *task, const struct braid_thread_time *t)
 {
 	const struct irq_note *n = irq_note_here();
 	bool kernel = task->flags & PF_KTHREAD;
 
 	if (!irqs_noted)
-		return !kernel && call_wakes(entry, t, task->tgid) ? 0 : WAKER_UNKNOWN;
+		return !kernel && call_wakes((struct pt_regs *)bpf_task_pt_regs(task), t, task->tgid) ? 0 : WAKER_UNKNOWN;
 	if (!n)
 		return WAKER_UNKNOWN;
 	if (n->device || n->timer)
 		return n->device ?: n->timer;
-	return n->soft && !kernel && call_sends(entry) ? 0 : n->soft;
+	return n->soft && !kernel && call_sends((struct pt_regs *)bpf_task_pt_regs(task)) ? 0 : n->soft;
 }
 
 #endif

@@ -19,23 +19,33 @@ static __always_inline __u64 offcpu_waker_min(struct braid_thread_time *t, const
 	return l->waker_min_ns;
 }
 
-/* Notes what wakes the thread: the current one, with its stack, or an interrupt. */
-static __always_inline void waker_note(struct braid_thread_time *t, __u64 now)
+/* Notes what wakes the thread: an interrupt, or the current thread, whose ids are at hand. */
+static __always_inline void waker_name(struct braid_thread_time *t, struct task_struct *task)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
-	__u32 tgid = task->tgid, irq = waker_of(task, entry, t);
-	struct braid_stack_ref ref = {0};
-	struct braid_process *p;
-	struct braid_wake *w;
+	__u32 irq = waker_of(task, t);
 
 	if (irq) {
 		t->now.irq = irq == WAKER_UNKNOWN ? 0 : irq;
 		return;
 	}
+	t->now.waker_pid = task->tgid;
+	t->now.waker_tid = task->pid;
+}
+
+/* Takes the stack of the current thread, which wakes the other one. */
+static __always_inline void waker_note(struct braid_thread_time *t, struct task_struct *task, __u64 now)
+{
+	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct braid_stack_ref ref = {0};
+	__u32 tgid = task->tgid;
+	struct braid_process *p;
+	struct braid_wake *w;
+
 	p = bpf_map_lookup_elem(&processes, &tgid);
-	if (!p && !irqs_noted)
+	if (!p && !irqs_noted) {
+		t->now.waker_pid = t->now.waker_tid = 0;
 		return;
+	}
 	if (p && task_has_user_stack(task))
 		offcpu_stack(p, task, entry, REUSE_WAKER, &ref);
 	w = &t->wakes[t->wake_count % BRAID_WAKES];
@@ -65,6 +75,7 @@ SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *wakee)
 {
 	struct braid_thread_time *t = thread_time_of(wakee->pid);
+	struct task_struct *task = bpf_get_current_task_btf();
 	const struct braid_offcpu_settings *settings;
 	const struct braid_offcpu_limits *l;
 	__u64 now;
@@ -86,6 +97,9 @@ int BPF_PROG(on_waking, struct task_struct *wakee)
 	if (!t->now.start_ns || t->now.ready_ns)
 		return 0;
 	t->now.ready_ns = now;
+	/* A wait for a CPU can follow, so it may be reported however short this is. */
+	if (irqs_noted)
+		waker_name(t, task);
 	if (now - t->now.start_ns < settings->least_ns)
 		return 0;
 	l = stacks_at_start && t->started ? NULL : limits_of_pid(t->pid);
@@ -93,7 +107,10 @@ int BPF_PROG(on_waking, struct task_struct *wakee)
 		return 0;
 	if (waits_for_epoll(&t->now))
 		t->now.polled = call_ready(wakee);
-	waker_note(t, now);
+	if (!irqs_noted)
+		waker_name(t, task);
+	if (t->now.waker_tid)
+		waker_note(t, task, now);
 	return 0;
 }
 

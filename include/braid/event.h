@@ -294,15 +294,17 @@ struct braid_stack_ref {
 struct braid_interval {
 	__u64 start_ns; /* 0: none */
 	__u64 end_ns;
-	__u64 ready_ns; /* since when it could run; 0: it is blocked */
-	__u64 futex;	/* the address that it waits for; 0: it waits for something else */
-	__u32 flags;	/* BRAID_OFFCPU_* */
-	__u32 from;	/* the CPU that it left */
-	__u32 to;	/* the CPU that it came back to */
-	__u32 irq;	/* BRAID_IRQ_*: what woke it; 0: a thread, or not known */
-	__u32 selected; /* it is emitted: long enough, and the filter selects it. 0 before its end */
-	__u32 polled;	/* the descriptor that it polls alone, or whose event woke it, plus 1; 0: not known */
-	__u64 vthread;	/* the virtual thread that it had mounted; 0: none, or not known */
+	__u64 ready_ns;	 /* since when it could run; 0: it is blocked */
+	__u64 futex;	 /* the address that it waits for; 0: it waits for something else */
+	__u32 flags;	 /* BRAID_OFFCPU_* */
+	__u32 from;	 /* the CPU that it left */
+	__u32 to;	 /* the CPU that it came back to */
+	__u32 irq;	 /* BRAID_IRQ_*: what woke it; 0: a thread, or not known */
+	__u32 selected;	 /* it is emitted: long enough, and the filter selects it. 0 before its end */
+	__u32 polled;	 /* the descriptor that it polls alone, or whose event woke it, plus 1; 0: not known */
+	__u64 vthread;	 /* the virtual thread that it had mounted; 0: none, or not known */
+	__u32 waker_pid; /* the thread that woke it; 0: none, or not known */
+	__u32 waker_tid;
 };
 
 /* Whether times off the CPU are added up by stack, instead of being reported one by one. */
@@ -379,7 +381,7 @@ struct braid_thread_time {
 	struct braid_wake wakes[BRAID_WAKES]; /* wakers that are threads; interrupts have no entry */
 	__u64 delay_ns;			      /* the kernel's own sum of its waits for a CPU, when it last left one */
 };
-_Static_assert(sizeof(struct braid_thread_time) == 2 * 64 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 32 + 80 + 24 +
+_Static_assert(sizeof(struct braid_thread_time) == 2 * 72 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 32 + 80 + 24 +
 							   48 + 16 + 32 * BRAID_WAKES + 8,
 	       "thread time");
 
