@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CLASSES_KNOWN 64
 #define GROUP 256U	       /* threads that are read together */
 #define OBJECT_BYTES 256U      /* of a VirtualThread */
 #define FIELDS_BYTES 256U      /* of a chunk, before its stack */
@@ -50,6 +51,10 @@ struct virtuals {
 	uint8_t fields[GROUP * VIRTUAL_CHUNKS][FIELDS_BYTES];
 	uint8_t *frames;
 	size_t frames_used;
+	struct known_class {
+		uint64_t klass;
+		bool is_condition;
+	} known[CLASSES_KNOWN];
 };
 
 /* Whether all fields are among the first `size` bytes of an object. */
@@ -377,6 +382,16 @@ static void read_names(struct virtuals *v)
 			v->threads[i].name_bytes = 0;
 }
 
+/* Most blockers are of few classes. */
+static bool is_condition(struct virtuals *v, uint64_t klass)
+{
+	struct known_class *known = &v->known[klass / 8 % CLASSES_KNOWN];
+
+	if (known->klass != klass)
+		*known = (struct known_class){.klass = klass, .is_condition = java_heap_is_condition(v->heap, klass)};
+	return known->is_condition;
+}
+
 /* A lock's owner is a field of it. Other blockers have none. */
 static void read_blockers(struct virtuals *v)
 {
@@ -401,6 +416,7 @@ static void read_blockers(struct virtuals *v)
 		v->places[i].owner = t->class && v->reads[i * 2 + 1].ok && java_heap_is_ownable(v->heap, t->class)
 					     ? decode(v, &v->places[i].owner)
 					     : 0;
+		t->lock_class = t->class && is_condition(v, t->class) ? java_heap_lock_klass(v->heap, t->blocker) : 0;
 	}
 }
 

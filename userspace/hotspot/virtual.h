@@ -33,6 +33,7 @@ struct virtual_thread {
 	uint64_t carrier;      /* JavaThread; 0: none */
 	uint64_t blocker;      /* the object that it is parked for, and its Klass; 0: none */
 	uint64_t class;	       /* Klass */
+	uint64_t lock_class;   /* the Klass of the lock that the blocker is a condition of; 0: it is none */
 	uint64_t owner;	       /* JavaThread of the thread that owns it; 0: none, or a virtual one */
 	uint64_t monitor;      /* ObjectMonitor that it is blocked by or waits for; 0: none */
 	uint64_t owner_number; /* of the thread that owns it; 0: none */

@@ -5,6 +5,7 @@
 #include "vm_tables.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -257,27 +258,15 @@ static struct waits_owner owner_of(struct waits *w, uint64_t thread)
 	return (struct waits_owner){.thread = thread_at(w, word_at(w, thread + o->thread_eetop))};
 }
 
-/* True if the class, which is none of a lock, may be that of conditions. */
-static bool is_condition(const char class[WAITS_CLASS_MAX])
-{
-	static const char condition[] = PARKED_CONDITION;
-
-	for (size_t i = 0; i < sizeof(condition) - 1; i++)
-		if (class[i] != (condition[i] == '/' ? '.' : condition[i]))
-			return false;
-	return true;
-}
-
 /* Conditions are all of one class, so that of its lock says more. Who waits for one does not wait for the lock's owner. */
-static void condition_read(struct waits *w, uint64_t condition, char class[WAITS_CLASS_MAX])
+static void condition_read(struct waits *w, uint64_t object, char class[WAITS_CLASS_MAX])
 {
-	char of[WAITS_CLASS_MAX + sizeof(BRAID_CONDITION_OF)] = BRAID_CONDITION_OF;
-	uint64_t lock = parked_lock_of(reader(w), w->layout, condition);
+	uint64_t lock = class_is_condition(class) ? parked_lock_of(reader(w), w->layout, object) : 0;
+	char of[WAITS_CLASS_MAX];
 
-	if (!lock || !class_read(w, lock, of + sizeof(BRAID_CONDITION_OF) - 1))
-		return;
-	memcpy(class, of, WAITS_CLASS_MAX - 1);
-	class[WAITS_CLASS_MAX - 1] = '\0';
+	if (lock && class_read(w, lock, of))
+		snprintf(class, WAITS_CLASS_MAX, BRAID_CONDITION_OF "%.*s",
+			 (int)(WAITS_CLASS_MAX - sizeof(BRAID_CONDITION_OF)), of);
 }
 
 static void blocker_read(struct waits *w, uint64_t java_thread, struct wait_object *to)
@@ -294,7 +283,7 @@ static void blocker_read(struct waits *w, uint64_t java_thread, struct wait_obje
 		return;
 	if (parked_is_ownable(reader(w), l, object_klass(reader(w), l, blocker)))
 		to->owner = owner_of(w, object_field(reader(w), l, blocker + l->objects.ownable_thread));
-	else if (is_condition(to->class))
+	else
 		condition_read(w, blocker, to->class);
 	/* A collector may have moved it meanwhile. */
 	if (parked_blocker(reader(w), l, java_thread, mounted) != blocker) {

@@ -17,6 +17,7 @@
 #include "util/vec.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -110,18 +111,20 @@ void dump_virtual_free(struct dump_virtual *d)
 
 /* ---- events ---- */
 
-static uint32_t class_name(struct dump_virtual *d, uint64_t klass)
+/* `of`: how it is named, "" or BRAID_CONDITION_OF. */
+static uint32_t class_name(struct dump_virtual *d, uint64_t klass, const char *of)
 {
-	const struct pair_entry *e = klass ? pair_find(&d->classes, klass, 0) : NULL;
-	char name[256];
+	const struct pair_entry *e = klass ? pair_find(&d->classes, klass, *of) : NULL;
+	char name[256], text[sizeof(name) + sizeof(BRAID_CONDITION_OF)];
 	uint32_t id;
 
 	if (!klass || e)
 		return e ? e->value - 1 : 0;
 	if (!java_heap_class_name(&d->heap, klass, name, sizeof(name)))
 		return 0;
-	id = names_id(d->session->names, &d->process->account, trace_str_of(name));
-	(void)pair_put(&d->classes, klass, 0, id + 1);
+	snprintf(text, sizeof(text), "%s%s", of, name);
+	id = names_id(d->session->names, &d->process->account, trace_str_of(text));
+	(void)pair_put(&d->classes, klass, *of, id + 1);
 	return id;
 }
 
@@ -151,7 +154,8 @@ static void take_wait(struct dump_virtual *d, const struct virtual_thread *t, st
 	if (t->blocker) {
 		e->flags |= BRAID_DUMP_PARK;
 		e->number = t->blocker;
-		e->name = class_name(d, t->class);
+		e->name =
+			t->lock_class ? class_name(d, t->lock_class, BRAID_CONDITION_OF) : class_name(d, t->class, "");
 		if (t->owner)
 			e->other = dump_java_thread(d->dump, d->process, t->owner).thread;
 		w->owner_number = t->owner ? 0 : t->owner_number;

@@ -122,6 +122,16 @@ public class Deadlocks {
 		}
 	}
 
+	static void awaitSignal(ReentrantLock lock) {
+		lock.lock();
+		try {
+			while (goesOn)
+				lock.newCondition().await();
+		} catch (InterruptedException e) {
+			throw new RuntimeException(e);
+		}
+	}
+
 	/* A thread that waits for the monitor of a sleeping one is in no deadlock. */
 	static void own(Object owned, CountDownLatch has) {
 		synchronized (owned) {
@@ -148,6 +158,7 @@ public class Deadlocks {
 			for (int i = 0; i < Integer.parseInt(args[0]); i++)
 				start("many-" + i, Deadlocks::park);
 		start("parked", none::acquireUninterruptibly);
+		start("awaiting", () -> awaitSignal(new ReentrantLock()));
 		start("sleeping", Deadlocks::sleep);
 		start("running", Deadlocks::run);
 		start("waiting", () -> waitForNotify(none));

@@ -74,6 +74,7 @@ OTHERS=(
 	'threads["wanting"]["owner_tid"] == tids["owner"] and threads["wanting"]["class"] == "Deadlocks$Owned"'
 	'threads["wanting"]["deadlock"] is None'
 	'threads["wanting"]["vm_state"] == "blocked" and threads["accepting"]["vm_state"] == "in_native"'
+	'threads["awaiting"]["class"] == "Condition of java.util.concurrent.locks.ReentrantLock$NonfairSync" and threads["awaiting"]["owner_tid"] is None'
 )
 
 # The frame is found in braid's own stack of the thread, which has not moved.

@@ -12,7 +12,7 @@ virtuals "$JDK"
 STATUS=0
 braid threads "$JAVA_PID" -o kept.trace >text 2>err || STATUS=$?
 [[ $STATUS -eq 4 ]] || fail "status $STATUS: $(cat err)"
-grep -q '^3000 virtual threads, WAITING, unmounted: parked, java.util.concurrent.locks.AbstractQueuedSynchronizer\$ConditionObject:$' \
+grep -q '^3000 virtual threads, WAITING, unmounted: parked, Condition of java.util.concurrent.locks.ReentrantLock\$NonfairSync:$' \
 	text || fail "no group: $(grep 'virtual threads, ' text)"
 grep -q '^    "lock-1" virtual thread [0-9]* waits for a java.*, which "lock-2" virtual thread [0-9]* owns$' text ||
 	fail "the deadlock is not named: $(head -30 text)"
