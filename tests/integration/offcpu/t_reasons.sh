@@ -64,10 +64,19 @@ grep -q no_worker c.trace.truth || events c.trace \
 	"and not its maker's stack" "all('worker' not in e.stack for e in of('offcpu') if e.thread.name.startswith('iou-wrk'))"
 events c.trace \
 	"what fsync waited for" "most(e.name.endswith('/reasons.data') and e.flags >> 20 & 15 in (7, 8, 1) for e in at('offcpu', 'writes_out'))" \
+	"what ended fsync's waits: an interrupt, a timer, or a thread of the kernel" \
+		"all(len(known) >= 0.9 * len(waits) and waits for waits in [[e for e in at('offcpu', 'writes_out')
+			if e.flags >> 20 & 15 in (7, 8) and e.duration_ns > e['value'] and not e.flags & 0x20000]]
+			for known in [[e for e in waits if e.other or re.fullmatch(r'irq .+|softirq .+|timer|.*\\[[0-9]+\\]', e.text)]])" \
 	"fsync is as long as the program measured" "$(as_measured writes_out)" \
 	"the time in which it could run is its end" "all(0 <= e['value'] <= e.duration_ns for e in of('offcpu')) and
 		all(e['value'] == e.duration_ns for e in of('offcpu') if e.flags >> 20 & 15 == 1)" \
 	"CPUs of this machine" "all(e.weight & 0xffffffff < $(nproc --all) and e.weight >> 32 < $(nproc --all) for e in of('offcpu'))" \
+	"between two of its times off the CPU, a thread runs on one CPU" \
+		"all(sum(same) >= 0.99 * len(same) and len(same) > 100 for same in [[a.weight >> 32 == b.weight & 0xffffffff
+			for tid in {e.thread.tid for e in of('offcpu')}
+			for row in [sorted((e for e in of('offcpu') if e.thread.tid == tid), key=lambda e: e.time_ns)]
+			for a, b in zip(row, row[1:]) if not a.flags & 0x20000]])" \
 	"no two at a time" "at_once(of('offcpu')) == []" \
 	"nothing lost" "lost == []"
 
@@ -88,5 +97,8 @@ java enters "the owner ends it" "e.flags >> 20 & 15 == 2 and e.other and e.other
 java locks "the owner ends it" "e.flags >> 20 & 15 == 2 and e.other and e.other.name == 'helper' and 'Reasons.holdsLock' in e.other_stack"
 java reads "from a socket" "e.flags >> 20 & 15 in (4, 5) and e.name == '127.0.0.1:' + truth['peer'][0][0] and e.other and e.other.name == 'helper' and 'Reasons.sends' in e.other_stack"
 events java.trace \
+	"the monitor's class" "{e.name for e in at('lock', 'Reasons.enters')} == {'java.lang.Object'}" \
+	"the lock's class, as the object of both" "{e.name for kind in ('lock', 'offcpu') for e in at(kind, 'Reasons.locks')
+		if e.duration_ns - e['value'] > 25e6} == {'java.util.concurrent.locks.ReentrantLock\$NonfairSync'}" \
 	"a lock is a LOCK, too" "len(at('lock', 'Reasons.locks')) >= 3 and len(at('lock', 'Reasons.enters')) >= 3" \
 	"nothing lost" "lost == []"
