@@ -153,7 +153,8 @@ static __always_inline __u32 waker_of(struct task_struct *task, const struct bra
 	bool kernel = task->flags & PF_KTHREAD;
 
 	if (!irqs_noted)
-		return !kernel && call_wakes((struct pt_regs *)bpf_task_pt_regs(task), t, task->tgid) ? 0 : WAKER_UNKNOWN;
+		return !kernel && call_wakes((struct pt_regs *)bpf_task_pt_regs(task), t, task->tgid) ? 0
+												      : WAKER_UNKNOWN;
 	if (!n)
 		return WAKER_UNKNOWN;
 	if (n->device || n->timer)

@@ -88,12 +88,6 @@ uint64_t event_end_ns(const struct jvm_event_row *row)
 	return add_saturating(row->time_ns, row->duration_ns);
 }
 
-bool event_is_open(const struct jvm_event_row *row)
-{
-	return (row->kind == BRAID_JVM_OFFCPU && row->flags & BRAID_OFFCPU_OPEN) ||
-	       (row->kind == BRAID_JVM_LOCK && row->flags & BRAID_LOCK_OPEN);
-}
-
 bool event_is_unmounted(const struct jvm_event_row *row)
 {
 	unsigned class = BRAID_OFFCPU_CLASS(row->flags);

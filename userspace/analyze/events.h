@@ -66,7 +66,11 @@ uint64_t event_end_ns(const struct jvm_event_row *row);
  * Whether a thread was still off the CPU when the recording ended. Then nobody has woken it, and `other` is who owned what it
  * waited for at that time.
  */
-bool event_is_open(const struct jvm_event_row *row);
+static inline bool event_is_open(const struct jvm_event_row *row)
+{
+	return (row->kind == BRAID_JVM_OFFCPU && row->flags & BRAID_OFFCPU_OPEN) ||
+	       (row->kind == BRAID_JVM_LOCK && row->flags & BRAID_LOCK_OPEN);
+}
 /* Whether it is a time for which a virtual thread was unmounted. */
 bool event_is_unmounted(const struct jvm_event_row *row);
 

@@ -314,21 +314,6 @@ bool java_heap_class_name(const struct java_heap *h, uint64_t klass, char *to, s
 	return klass_name(reader(h), &h->layout, klass, to, size);
 }
 
-bool java_heap_is_condition(const struct java_heap *h, uint64_t klass)
-{
-	char name[CLASS_NAME_MAX];
-
-	return klass_name(reader(h), &h->layout, klass, name, sizeof(name)) && class_is_condition(name);
-}
-
-uint64_t java_heap_lock_klass(const struct java_heap *h, uint64_t condition)
-{
-	uint64_t lock =
-		h->layout.objects.flags & BRAID_OBJECTS_BLOCKERS ? parked_lock_of(reader(h), &h->layout, condition) : 0;
-
-	return lock ? java_heap_klass(h, lock) : 0;
-}
-
 /* klass.hpp: an array's layout helper has the size of its header in bits 16 to 23. */
 static bool array_shape(const struct java_heap *h, uint64_t array, uint16_t *length_at, uint16_t *elements_at)
 {

@@ -56,11 +56,6 @@ uint64_t java_heap_decode_root(const struct java_heap *h, const struct java_mome
 uint64_t java_heap_decode_frozen(const struct java_heap *h, const struct java_moment *m, uint64_t chunk, uint64_t word);
 uint32_t java_heap_reference_bytes(const struct java_heap *h);
 
-/* The Klass of a condition's lock; 0: it is not readable. */
-uint64_t java_heap_lock_klass(const struct java_heap *h, uint64_t condition);
-/* Whether it is a Klass of conditions. */
-bool java_heap_is_condition(const struct java_heap *h, uint64_t klass);
-
 /* The object that a field of an object refers to. `at` 0: none. */
 uint64_t java_heap_field(const struct java_heap *h, uint64_t object, uint16_t at);
 /* The object that a static field refers to. */

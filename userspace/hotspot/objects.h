@@ -40,15 +40,4 @@ static inline bool klass_name(struct braid_walk *w, const struct braid_layout *l
 	return true;
 }
 
-/* Whether a class, as klass_name() has it, may be that of conditions. */
-static inline bool class_is_condition(const char *class)
-{
-	static const char condition[] = PARKED_CONDITION;
-
-	for (size_t i = 0; i < sizeof(condition) - 1; i++)
-		if (class[i] != (condition[i] == '/' ? '.' : condition[i]))
-			return false;
-	return true;
-}
-
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "virtual.h"
 
+#include "conditions.h"
 #include "thread_sets.h"
 #include "virtual_states.h"
 
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLASSES_KNOWN 64
 #define GROUP 256U	       /* threads that are read together */
 #define OBJECT_BYTES 256U      /* of a VirtualThread */
 #define FIELDS_BYTES 256U      /* of a chunk, before its stack */
@@ -51,10 +51,7 @@ struct virtuals {
 	uint8_t fields[GROUP * VIRTUAL_CHUNKS][FIELDS_BYTES];
 	uint8_t *frames;
 	size_t frames_used;
-	struct known_class {
-		uint64_t klass;
-		bool is_condition;
-	} known[CLASSES_KNOWN];
+	struct conditions conditions;
 };
 
 /* Whether all fields are among the first `size` bytes of an object. */
@@ -382,16 +379,6 @@ static void read_names(struct virtuals *v)
 			v->threads[i].name_bytes = 0;
 }
 
-/* Most blockers are of few classes. */
-static bool is_condition(struct virtuals *v, uint64_t klass)
-{
-	struct known_class *known = &v->known[klass / 8 % CLASSES_KNOWN];
-
-	if (known->klass != klass)
-		*known = (struct known_class){.klass = klass, .is_condition = java_heap_is_condition(v->heap, klass)};
-	return known->is_condition;
-}
-
 /* A lock's owner is a field of it. Other blockers have none. */
 static void read_blockers(struct virtuals *v)
 {
@@ -409,14 +396,13 @@ static void read_blockers(struct virtuals *v)
 	make_reads(v);
 	for (size_t i = 0; i < v->count; i++) {
 		struct virtual_thread *t = &v->threads[i];
-		bool read = t->blocker && v->reads[i * 2].ok;
 
-		t->blocker = read ? t->blocker : 0;
-		t->class = read ? java_heap_klass_of(v->heap, headers[i]) : 0;
+		t->blocker = v->reads[i * 2].ok ? t->blocker : 0;
+		t->class = t->blocker ? java_heap_klass_of(v->heap, headers[i]) : 0;
 		v->places[i].owner = t->class && v->reads[i * 2 + 1].ok && java_heap_is_ownable(v->heap, t->class)
 					     ? decode(v, &v->places[i].owner)
 					     : 0;
-		t->lock_class = t->class && is_condition(v, t->class) ? java_heap_lock_klass(v->heap, t->blocker) : 0;
+		t->lock_class = conditions_lock(&v->conditions, v->heap->pid, &v->heap->layout, t->blocker, t->class);
 	}
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "waits.h"
 
+#include "conditions.h"
 #include "objects.h"
 #include "vm_tables.h"
 
@@ -261,7 +262,7 @@ static struct waits_owner owner_of(struct waits *w, uint64_t thread)
 /* Conditions are all of one class, so that of its lock says more. Who waits for one does not wait for the lock's owner. */
 static void condition_read(struct waits *w, uint64_t object, char class[WAITS_CLASS_MAX])
 {
-	uint64_t lock = class_is_condition(class) ? parked_lock_of(reader(w), w->layout, object) : 0;
+	uint64_t lock = conditions_are(class) ? parked_lock_of(reader(w), w->layout, object) : 0;
 	char of[WAITS_CLASS_MAX];
 
 	if (lock && class_read(w, lock, of))

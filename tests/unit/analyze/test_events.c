@@ -503,28 +503,6 @@ START_TEST(script_lines)
 }
 END_TEST
 
-/* The number of a time off the CPU is the address of a futex or an inode, whatever the thread waited for in that call. */
-START_TEST(numbers_of_calls)
-{
-	static const struct trace_rec recs[] = {
-		JVM(AT(1), .kind = BRAID_JVM_OFFCPU, .thread = 1, .node = PARKED, .number = 0x7fa5f00,
-		    .flags = BRAID_OFFCPU_RUNNABLE << BRAID_OFFCPU_CLASS_SHIFT | 202),
-		JVM(AT(2), .kind = BRAID_JVM_OFFCPU, .thread = 1, .node = PARKED, .number = 0x7fa5f01,
-		    .flags = BRAID_OFFCPU_FUTEX << BRAID_OFFCPU_CLASS_SHIFT | 455),
-		JVM(AT(3), .kind = BRAID_JVM_OFFCPU, .thread = 1, .node = PARKED, .number = 0x1234,
-		    .flags = BRAID_OFFCPU_PIPE << BRAID_OFFCPU_CLASS_SHIFT),
-	};
-	struct run r = run_of(recs, COUNT(recs), NULL);
-	char *text = everything(&r);
-
-	ck_assert_ptr_nonnull(strstr(text, " futex=0x7fa5f00"));
-	ck_assert_ptr_nonnull(strstr(text, " futex=0x7fa5f01"));
-	ck_assert_ptr_nonnull(strstr(text, " inode=0x1234"));
-	free(text);
-	run_free(&r);
-}
-END_TEST
-
 /* ---- hostile rows ---- */
 
 static uint64_t odd_number(void)
@@ -609,7 +587,6 @@ Suite *test_events(void)
 	tcase_add_test(tc, windows_share_an_interval);
 	tcase_add_test(tc, stacks_of_events);
 	tcase_add_test(tc, script_lines);
-	tcase_add_test(tc, numbers_of_calls);
 	tcase_add_test(tc, hostile_events);
 	tcase_add_test(tc, many_events);
 	suite_add_tcase(s, tc);
