@@ -4,6 +4,7 @@
 # of objects is tested in t_live.sh.
 # takes: 10 s
 source "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/integration/jni/user.sh
 source "$LIB_DIR/jni/user.sh"
 
 # reports FILE KIND COUNT: so many events of the kind are in the trace, which the recorder flushes each second.

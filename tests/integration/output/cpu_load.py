@@ -44,5 +44,5 @@ for e, row in zip(printed, jvm):
     for found, share in zip((e["jvmUser"], e["jvmSystem"], e["machineTotal"]), shares):
         assert abs(found - min(share, 1)) < 1e-6, (e, row, own)
     assert e["process"] == int(sys.argv[2]), e
-counts = {f[0]: int(f[1]) for f in map(str.split, open("summary")) if len(f) == 3 and f[1].isdigit()}
+counts = {f[0]: int(f[1]) for f in map(str.split, open("l.summary")) if len(f) == 3 and f[1].isdigit()}
 assert counts["jdk.CPULoad"] == len(jvm) and counts["braid.CpuLoad"] == len(machine), counts

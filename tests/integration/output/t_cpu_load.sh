@@ -45,11 +45,11 @@ end_worker load "$JAVA_PID"
 braid query --format json l.trace 'SELECT * FROM cpu_load ORDER BY time_ns, process_id' >loads.json
 braid export --format jfr -o l.jfr l.trace
 "$JDK/bin/jfr" print --json --events CPULoad l.jfr >printed.json || fail "the JDK cannot read it"
-"$JDK/bin/jfr" summary l.jfr >summary
+"$JDK/bin/jfr" summary l.jfr >l.summary
 python3 "$TEST_DIR/cpu_load.py" "$(getconf CLK_TCK)" "$JAVA_PID" || fail "the loads are wrong"
 
 # A recording of no JVM has the machine's load only.
 braid record -o m.trace -- sleep 1 2>err || fail "$(cat err)"
 braid export --format jfr -o m.jfr m.trace
-"$JDK/bin/jfr" summary m.jfr >summary
-[[ $(awk '$1 == "jdk.CPULoad"' summary) == "" && $(awk '$1 == "braid.CpuLoad" { print $2 }' summary) -ge 1 ]] || fail "$(cat summary)"
+"$JDK/bin/jfr" summary m.jfr >m.summary
+[[ $(awk '$1 == "jdk.CPULoad"' m.summary) == "" && $(awk '$1 == "braid.CpuLoad" { print $2 }' m.summary) -ge 1 ]] || fail "$(cat m.summary)"
