@@ -41,7 +41,7 @@ done
 braid report --wall hang.trace >text
 finds '<- \[not ended\], held by owner, which is \[sleeping\] in Hang.own$' <text || fail "report --wall: $(cat text)"
 braid at hang.trace 0.9 >text
-finds "^  wants-lock (.*): parked $(sed 's/\$/[$]/' <<<"$LOCK") for .*, held by owner (" <text || fail "at: $(cat text)"
+finds "^  wants-lock (.*): parked ${LOCK//\$/[$]} for .*, held by owner (" <text || fail "at: $(cat text)"
 finds '^  wants-monitor (.*): blocked on the monitor Hang[$]Monitor for .*, held by owner (' <text || fail "at: $(cat text)"
 
 # Without the agent's part in it, and with stacks from outside.
