@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PREFIX "field="
@@ -84,16 +83,7 @@ static int pattern_add(struct braid_event_config *c, const char *pattern, const 
 
 int field_pattern_add(struct braid_event_config *c, const char *text, char *why, size_t size)
 {
-	size_t length = strcspn(text, "/");
-	char *pattern = strndup(text + strlen(PREFIX), length - strlen(PREFIX));
-	int err = -ENOMEM;
-
-	if (pattern)
-		err = pattern_add(c, pattern, text[length] ? text + length : NULL, why, size);
-	else
-		snprintf(why, size, "out of memory");
-	free(pattern);
-	return err;
+	return pattern_add_split(pattern_add, c, text, strlen(PREFIX), strcspn(text, "/"), why, size);
 }
 
 size_t field_patterns_text(const struct braid_event_config *c, char *to, size_t size)

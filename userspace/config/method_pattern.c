@@ -362,16 +362,21 @@ static int pattern_add(struct braid_event_config *c, const char *pattern, const 
 	return 0;
 }
 
-int method_pattern_add(struct braid_event_config *c, const char *text, char *why, size_t size)
+int pattern_add_split(pattern_add_fn *add, struct braid_event_config *c, const char *text, size_t from, size_t to,
+		      char *why, size_t size)
 {
-	size_t length = head_length(text);
-	char *pattern = strndup(text + strlen(PREFIX), length - strlen(PREFIX));
+	char *pattern = strndup(text + from, to - from);
 	int err = -ENOMEM;
 
 	if (pattern)
-		err = pattern_add(c, pattern, text[length] ? text + length : NULL, why, size);
+		err = add(c, pattern, text[to] ? text + to : NULL, why, size);
 	else
 		snprintf(why, size, "out of memory");
 	free(pattern);
 	return err;
+}
+
+int method_pattern_add(struct braid_event_config *c, const char *text, char *why, size_t size)
+{
+	return pattern_add_split(pattern_add, c, text, strlen(PREFIX), head_length(text), why, size);
 }

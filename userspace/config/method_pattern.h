@@ -23,6 +23,14 @@ size_t method_pattern_length(const char *list);
  */
 int method_pattern_add(struct braid_event_config *c, const char *text, char *why, size_t size);
 
+/* Adds a pattern; `words`: with their first slash, or NULL. Returns as method_pattern_add() does. */
+typedef int pattern_add_fn(struct braid_event_config *c, const char *pattern, const char *words, char *why,
+			   size_t size);
+
+/* Splits `text` into the pattern, text[from] to text[to - 1], and the words behind it, and adds them. */
+int pattern_add_split(pattern_add_fn *add, struct braid_event_config *c, const char *text, size_t from, size_t to,
+		      char *why, size_t size);
+
 /* How many a configuration has, which are its first ones. */
 size_t method_pattern_count(const struct braid_event_config *c);
 
