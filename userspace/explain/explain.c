@@ -72,23 +72,26 @@ static void end_here(struct explaining *x, uint32_t node, const struct piece *p,
 	n->self_ns += ns;
 	if (n->longest.at_ns == at_ns && n->longest.ns == ns)
 		n->ended_by = ended_by(x, p);
-	if (n->counted) /* such a time is a share of many */
-		return;
 	note_longest(&x->e->longest, p, at_ns, ns);
 	if (x->e->longest.ns != longest)
 		x->e->longest_node = node;
 }
 
-/* The node of a piece, which counts it; ROW_NONE without memory. */
-static uint32_t enter(struct explaining *x, const struct piece *p, struct explain_kind kind, uint64_t at_ns,
-		      uint64_t ns)
+/* The node of a piece; ROW_NONE without memory. */
+static uint32_t node_of(struct explaining *x, const struct piece *p, struct explain_kind kind)
 {
-	uint32_t node;
-
 	kind.pool = pool_of(x, p->thread);
 	kind.own = p->depth == 0;
 	kind.who = kind.own ? wall_thread_name(x->e->wall, p->thread) : kind.pool;
-	node = kind.pool && kind.object ? explain_node(x, p->parent, &kind) : ROW_NONE;
+	return kind.pool && kind.object ? explain_node(x, p->parent, &kind) : ROW_NONE;
+}
+
+/* The same, and counts the piece. */
+static uint32_t enter(struct explaining *x, const struct piece *p, struct explain_kind kind, uint64_t at_ns,
+		      uint64_t ns)
+{
+	uint32_t node = node_of(x, p, kind);
+
 	if (node == ROW_NONE)
 		return node;
 	x->e->nodes.at[node].count++;
@@ -109,6 +112,67 @@ static int leaf(struct explaining *x, const struct piece *p, struct explain_kind
 
 /* ---- running ---- */
 
+/* Whether the stretch has all of a piece's thread: the sums of a waker are always of more than what is followed. */
+static bool is_whole(const struct explaining *x, const struct piece *p)
+{
+	const struct wall_thread *t = &x->e->wall->threads.at[p->thread];
+	const struct stretch *s = &x->e->stretch;
+
+	return !p->depth && !s->path && s->from_ns <= t->start_ns && s->to_ns >= t->end_ns;
+}
+
+/* The times of a sum: of a share of them, neither their number nor the longest is known. */
+static void note_sum(struct explaining *x, struct explain_node *n, uint32_t thread, size_t i)
+{
+	const struct timeline_sum *sum = &x->tl->lives[thread].sums.at[i];
+
+	if (n->shared)
+		n->longest = (struct explain_longest){.thread = thread, .stack = sum->stack};
+	if (n->shared || x->noted[i])
+		return;
+	x->noted[i] = true;
+	if (n->state != WALL_RUNNABLE) /* that is mostly the ends of other times, which are not in its number */
+		n->count = add_saturating(n->count, sum->count);
+	if (sum->longest_ns > n->longest.ns || !n->longest.at_ns)
+		n->longest = (struct explain_longest){
+			.ns = sum->longest_ns, .at_ns = sum->longest_at_ns, .thread = thread, .stack = sum->stack};
+}
+
+/* A piece's part of one of its thread's sums. */
+static int sum_leaf(struct explaining *x, const struct piece *p, size_t i, uint64_t ns)
+{
+	const struct timeline_sum *sum = &x->tl->lives[p->thread].sums.at[i];
+	bool stacked = sum->stack != ROW_NONE;
+	uint32_t node = ns ? node_of(x, p,
+				     (struct explain_kind){.object = "",
+							   .state = sum->state,
+							   .site = sum->site,
+							   .sum = stacked ? EXPLAIN_ADDED_UP : EXPLAIN_COUNTED,
+							   .shared = !stacked || !is_whole(x, p)})
+			   : 0;
+
+	if (node == ROW_NONE)
+		return -ENOMEM;
+	if (!ns)
+		return 0;
+	x->e->nodes.at[node].self_ns += ns;
+	note_sum(x, &x->e->nodes.at[node], p->thread, i);
+	return 0;
+}
+
+/* Gives the sums of a state their parts of a piece's time in it. */
+static int sum_leaves(struct explaining *x, const struct piece *p, enum wall_state state, uint64_t ns)
+{
+	const struct timeline_life *life = &x->tl->lives[p->thread];
+	struct wall_shares shares = {.ns = ns, .weight = x->e->wall->threads.at[p->thread].summed_ns[state]};
+	int err = 0;
+
+	for (size_t i = 0; ns && i < life->sums.count && !err; i++)
+		if (life->sums.at[i].state == state)
+			err = sum_leaf(x, p, i, wall_shares_next(&shares, life->sums.at[i].ns));
+	return err;
+}
+
 /*
  * What is known in sum only is shared out over all the time between the thread's times off the CPU. The rest of it is
  * time on a CPU, with samples.
@@ -117,7 +181,7 @@ static int running(struct explaining *x, const struct piece *p)
 {
 	const struct wall_thread *t = &x->e->wall->threads.at[p->thread];
 	uint64_t left = p->to_ns - p->from_ns, all = 0;
-	struct explain_kind kind = {.object = "", .site = ROW_NONE, .counted = true};
+	struct explain_kind kind = {.object = "", .site = ROW_NONE};
 	uint32_t node;
 
 	for (int s = 0; s < WALL_STATES; s++)
@@ -127,11 +191,9 @@ static int running(struct explaining *x, const struct piece *p)
 
 		ns = ns < left ? ns : left;
 		left -= ns;
-		kind.state = (enum wall_state)s;
-		if (leaf(x, p, kind, p->from_ns, ns))
+		if (sum_leaves(x, p, (enum wall_state)s, ns))
 			return -ENOMEM;
 	}
-	kind = (struct explain_kind){.object = "", .site = ROW_NONE};
 	node = left ? enter(x, p, kind, p->from_ns, left) : 0;
 	if (node == ROW_NONE)
 		return -ENOMEM;

@@ -33,6 +33,13 @@ struct explain_longest {
 	uint32_t stack;	 /* row of a->nodes, ROW_NONE: none */
 };
 
+/* Times without records of their own. */
+enum explain_sum {
+	EXPLAIN_RECORDED, /* they have records */
+	EXPLAIN_COUNTED,  /* counted by reason */
+	EXPLAIN_ADDED_UP, /* added up by stack */
+};
+
 /* What threads of one name did, as a consequence of which the parent's threads waited. */
 struct explain_node {
 	uint32_t parent; /* index; the root, 0, is the stretch */
@@ -44,7 +51,8 @@ struct explain_node {
 	const char *object;   /* "": not known */
 	uint32_t site;	      /* an xframe, ROW_NONE: none */
 	const char *ended_by; /* of the longest; "": a thread, or it needs nobody */
-	bool counted;	      /* times that were too short for records of their own, as a share of all such times */
+	enum explain_sum sum;
+	bool shared; /* of the thread's sums, it has the stretch's share; then neither their number nor the longest is known */
 	uint64_t self_ns, total_ns, count;
 	struct explain_longest longest;
 };
@@ -95,7 +103,8 @@ struct explain_kind {
 	bool own;			 /* of the stretch's own thread */
 	enum wall_state state;
 	uint32_t site;
-	bool counted;
+	enum explain_sum sum;
+	bool shared;
 };
 
 struct explain_hit {
@@ -109,6 +118,7 @@ struct explaining {
 	struct timeline *tl;
 	uint32_t chain[EXPLAIN_DEPTH + 1]; /* the threads between the stretch's and the current one */
 	uint64_t pieces;
+	bool noted[TIMELINE_SUMS_MAX]; /* those of the stretch's thread whose times are in their nodes */
 	struct strpool keys;
 	struct u64map node_of;	      /* parent and key to the node's index + 1 */
 	struct u64map hit_of;	      /* node and stack to hits' index + 1 */

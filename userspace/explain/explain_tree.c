@@ -14,7 +14,7 @@ static uint32_t key_of(struct explaining *x, const struct explain_kind *k)
 {
 	char text[2048];
 
-	snprintf(text, sizeof(text), "%d|%d|%d|%s|%s|%s", (int)k->state, k->counted, k->own,
+	snprintf(text, sizeof(text), "%d|%d|%d|%s|%s|%s", (int)k->state, (int)k->sum, k->own,
 		 k->site == ROW_NONE ? "" : events_site_name(x->e->wall->an, k->site), k->pool, k->object);
 	return strpool_add(&x->keys, text, strlen(text));
 }
@@ -30,7 +30,8 @@ static uint32_t add_node(struct explaining *x, uint32_t parent, uint32_t key, co
 				     .state = k->state,
 				     .object = k->object,
 				     .site = k->site,
-				     .counted = k->counted,
+				     .sum = k->sum,
+				     .shared = k->shared,
 				     .ended_by = ""};
 
 	return VEC_PUSH(&e->nodes, fresh) ? ROW_NONE : (uint32_t)e->nodes.count - 1;

@@ -7,6 +7,7 @@
 #include <util/search.h>
 
 #include <analyze/events.h>
+#include <views/event_views.h>
 
 uint32_t timeline_thread(const struct wall *w, uint32_t id)
 {
@@ -30,6 +31,44 @@ static int keep_segment(void *ctx, const struct wall_thread *t, const struct wal
 	return VEC_PUSH(&life->segments, *s);
 }
 
+/* The sum of that state, place and kind; without room for one more, that of the state without a stack. NULL: none yet. */
+static struct timeline_sum *find_sum(struct timeline_life *life, enum wall_state state, uint32_t site, bool stacked)
+{
+	for (size_t i = 0; i < life->sums.count; i++) {
+		struct timeline_sum *s = &life->sums.at[i];
+
+		if (s->state == state && s->site == site && (s->stack != ROW_NONE) == stacked)
+			return s;
+	}
+	return NULL;
+}
+
+static int keep_sum(void *ctx, const struct wall_thread *t, const struct wall_part *p)
+{
+	struct timeline *tl = ctx;
+	struct timeline_life *life = &tl->lives[t - tl->wall->threads.at];
+	struct timeline_sum fresh = {.state = p->state, .site = wait_site(tl->wall->an, p->stack), .stack = p->stack};
+	struct timeline_sum *s = find_sum(life, fresh.state, fresh.site, fresh.stack != ROW_NONE);
+
+	if (!s && life->sums.count >= TIMELINE_SUMS) {
+		fresh.site = fresh.stack = ROW_NONE;
+		s = find_sum(life, fresh.state, ROW_NONE, false);
+	}
+	if (!s && VEC_PUSH(&life->sums, fresh))
+		return -ENOMEM;
+	s = s ?: &life->sums.at[life->sums.count - 1];
+	s->ns = add_saturating(s->ns, p->ns);
+	if (s->stack == ROW_NONE)
+		return 0;
+	s->count = add_saturating(s->count, p->row->value);
+	if (p->row->duration_ns > s->longest_ns) {
+		s->stack = p->stack;
+		s->longest_ns = p->row->duration_ns;
+		s->longest_at_ns = p->row->time_ns;
+	}
+	return 0;
+}
+
 int timeline_life(struct timeline *tl, uint32_t thread)
 {
 	struct timeline_life *life = &tl->lives[thread];
@@ -37,7 +76,8 @@ int timeline_life(struct timeline *tl, uint32_t thread)
 	if (life->made)
 		return 0;
 	life->made = true;
-	return wall_each(tl->wall, &tl->wall->threads.at[thread], keep_segment, life);
+	return wall_each(tl->wall, &tl->wall->threads.at[thread], keep_segment, life)
+		       ?: wall_each_part(tl->wall, &tl->wall->threads.at[thread], keep_sum, tl);
 }
 
 size_t timeline_segment_at(const struct timeline_life *life, uint64_t time_ns)
@@ -205,8 +245,10 @@ void timeline_free(struct timeline *tl)
 {
 	if (!tl)
 		return;
-	for (size_t i = 0; tl->lives && i < tl->wall->threads.count; i++)
+	for (size_t i = 0; tl->lives && i < tl->wall->threads.count; i++) {
 		free(tl->lives[i].segments.at);
+		free(tl->lives[i].sums.at);
+	}
 	free(tl->lives);
 	free(tl->samples.at);
 	free(tl->runs.at);

@@ -20,8 +20,23 @@ struct timeline_run {
 	uint64_t start_ns, end_ns;
 };
 
+/* Times that a thread's life has in sum only. */
+struct timeline_sum {
+	enum wall_state state;
+	uint32_t site;	/* an xframe: where they were; ROW_NONE: not known */
+	uint32_t stack; /* of the longest, a row of a->nodes; ROW_NONE: they have no stack */
+	uint64_t ns, count;
+	uint64_t longest_ns, longest_at_ns;
+};
+
+/* Sums of a thread that are apart; further ones are in that of their state that has no stack. */
+#define TIMELINE_SUMS 256
+#define TIMELINE_SUMS_MAX (TIMELINE_SUMS + WALL_STATES)
+
 struct timeline_life {
 	bool made;
+	VEC(struct timeline_sum)
+	sums; /* those of a state add up to the thread's summed_ns; TIMELINE_SUMS_MAX at most */
 	VEC(struct wall_segment) segments;
 };
 

@@ -17,7 +17,8 @@ static void json_kind(struct json *j, const struct explain *e, const struct expl
 		json_null(j, "site");
 	else
 		json_string(j, "site", events_site_name(e->wall->an, n->site));
-	json_bool(j, "only_counted", n->counted);
+	json_bool(j, "only_counted", n->sum == EXPLAIN_COUNTED);
+	json_bool(j, "added_up", n->sum == EXPLAIN_ADDED_UP);
 }
 
 static void json_longest(struct json *j, const struct explain *e, const struct explain_longest *l)
@@ -29,11 +30,11 @@ static void json_longest(struct json *j, const struct explain *e, const struct e
 	json_close(j, '}');
 }
 
-/* Of times that are only counted, neither is known for the stretch. */
+/* Of a share of times, neither is known. */
 static void json_times(struct json *j, const struct explain *e, const struct explain_node *n, uint64_t count,
 		       const struct explain_longest *longest)
 {
-	bool known = count && !n->counted;
+	bool known = count && !n->shared;
 
 	json_number_if(j, known, "count", count);
 	if (known)

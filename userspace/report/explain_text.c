@@ -95,7 +95,7 @@ static void text_part(FILE *out, const struct explain *e, const struct explain_p
 	char time[QUANTITY_TEXT], max[QUANTITY_TEXT];
 
 	fprintf(out, "  %6.2f%%  %11s", percent(p->ns, length(e)), duration_cell(time, 11, p->ns));
-	if (p->count && !e->nodes.at[p->node].counted)
+	if (p->count && !e->nodes.at[p->node].shared)
 		fprintf(out, "  %8" PRIu64 "  %10s  ", p->count, duration_cell(max, 10, p->longest.ns));
 	else
 		fprintf(out, "  %8s  %10s  ", "-", "-");

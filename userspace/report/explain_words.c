@@ -46,6 +46,11 @@ const char *explain_phrase(enum wall_state state)
 
 void explain_what(FILE *out, const struct explain *e, uint32_t node, uint32_t thread)
 {
+	static const char *const sums[][2] = {
+		[EXPLAIN_RECORDED] = {"", ""},
+		[EXPLAIN_COUNTED] = {", in times that are only counted", ", in times that are only counted"},
+		[EXPLAIN_ADDED_UP] = {", in times that were added up", ", as a share of times that were added up"},
+	};
 	const struct analysis *an = e->wall->an;
 	const struct explain_node *n = &e->nodes.at[node];
 
@@ -58,8 +63,7 @@ void explain_what(FILE *out, const struct explain *e, uint32_t node, uint32_t th
 		fprintf(out, " in %s", events_site_name(an, n->site));
 	if (*n->object && n->state == WALL_RUNNABLE)
 		fprintf(out, ", behind %s", n->object);
-	if (n->counted)
-		fputs(", in times that are only counted", out);
+	fputs(sums[n->sum][n->shared], out);
 }
 
 void explain_reason(FILE *out, const struct explain *e, const struct explain_part *p)

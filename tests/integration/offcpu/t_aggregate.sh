@@ -112,6 +112,26 @@ python3 - <<-'END'
 	assert named["napper"]["sleeping"] >= 0.7 and named["parker"]["parked"] >= 0.7, (named["napper"], named["parker"])
 END
 
+# What a thread waited for has its place, though not in time: a part of its life has a share of the sums.
+braid explain --thread napper java.trace >explain.txt
+grep -Eq ' [0-9]+  +[0-9.]+ .?s  sleeping in Blocked\.naps, in times that were added up$' explain.txt || fail "$(cat explain.txt)"
+python3 - "$BUILD/braid" <<-'END'
+	import json, subprocess, sys
+	def explained(*options):
+	    out = subprocess.run([sys.argv[1], "explain", "--thread", "napper", "--json", "--top", "1000", *options, "java.trace"],
+	                         check=True, capture_output=True).stdout
+	    e = json.loads(out)
+	    assert abs(sum(p["time_s"] for p in e["parts"]) - e["time_s"]) < 1e-6, e
+	    (naps,) = [p for p in e["parts"] if p["state"] == "sleeping" and p["site"] == "Blocked.naps"]
+	    assert naps["added_up"] and not naps["only_counted"], naps
+	    return e, naps
+	whole, naps = explained()
+	assert naps["count"] >= 14 and 0.04 <= naps["longest"]["time_s"] <= naps["time_s"], naps
+	middle = (whole["from_s"] + whole["to_s"]) / 2
+	part, some = explained("--from", str(middle))
+	assert some["count"] is None and "longest" not in some and some["time_s"] < naps["time_s"], some
+END
+
 for list in 'offcpu/aggregate||pid==1/' 'offcpu/pid==1||each/'; do
 	! "$BUILD/braid" record -e "$list" -o refused.trace -- true 2>err || fail "$list is not refused"
 	grep -q "'aggregate' and 'each' are no conditions" err || fail "$list: $(cat err)"

@@ -169,7 +169,7 @@ START_TEST(what_is_only_counted)
 	/* 15 of the 125 ms that are in no segment; 10 of them it waited for a CPU */
 	ck_assert_uint_eq(ns_of(e, WALL_FUTEX, "main"), 40 * MS * 15 / 125);
 	ck_assert_uint_eq(ns_of(e, WALL_RUNNABLE, "main"), 40 * MS * 10 / 125);
-	ck_assert(e->nodes.at[part_of(e, WALL_FUTEX)->node].counted);
+	ck_assert_int_eq(e->nodes.at[part_of(e, WALL_FUTEX)->node].sum, EXPLAIN_COUNTED);
 	/* of such times, neither how many there were nor the longest is known */
 	text = explain_report(e, false);
 	json = explain_report(e, true);
@@ -177,10 +177,49 @@ START_TEST(what_is_only_counted)
 		strstr(text, "4.80 ms         -           -  waiting on a futex, in times that are only counted\n"));
 	ck_assert_ptr_nonnull(strstr(text, "The longest single piece: 32.00 ms at 0.001000 s, running"));
 	ck_assert_ptr_nonnull(strstr(json, "\"state\":\"futex\",\"object\":\"\",\"site\":null,\"only_counted\":true,"
-					   "\"node\":2,\"time_s\":0.0048,\"count\":null}"));
+					   "\"added_up\":false,\"node\":2,\"time_s\":0.0048,\"count\":null}"));
 	free(text);
 	free(json);
 	explain_free(e);
+	explained_end(&x);
+}
+END_TEST
+
+/* Of times added up by stack, the place is known; their number and the longest only if the stretch has all of them. */
+START_TEST(what_was_added_up)
+{
+	const struct trace_rec recs[] = {
+		LIFE(1, 0, 200, 100),
+		JVM(AT(30), .kind = BRAID_JVM_COUNTED, .number = BRAID_JVM_OFFCPU, .thread = 1, .node = ON_INLINE,
+		    .value = 400, .weight = 50 * MS, .duration_ns = MS, CLASS(BLOCK)),
+		JVM(AT(120), .kind = BRAID_JVM_COUNTED, .number = BRAID_JVM_OFFCPU, .thread = 1, .node = ON_INLINE,
+		    .value = 100, .weight = 10 * MS, .duration_ns = 2 * MS, CLASS(BLOCK)),
+		COUNTED(1, 40 * MS, CLASS(BLOCK)),
+	};
+	struct explained x = explained_of(recs, COUNT(recs));
+	struct stretch some = stretch_of(&x, 1, 0, 20), all = stretch_of(&x, 1, 0, 200);
+	struct explain *part = explain_of(&x, &some), *e;
+	char *text = explain_report(part, false), *json = explain_report(part, true);
+
+	ck_assert_ptr_nonnull(strstr(text,
+				     "6.00 ms         -           -  waiting for the disk in demo.Util.inline, as "
+				     "a share of times that were added up\n"));
+	ck_assert_ptr_nonnull(strstr(text,
+				     "4.00 ms         -           -  waiting for the disk, in times that are only "
+				     "counted\n"));
+	ck_assert_ptr_nonnull(strstr(json, "\"only_counted\":false,\"added_up\":true,\"node\":1,\"time_s\":0.006,"
+					   "\"count\":null}"));
+	free(text);
+	free(json);
+	explain_free(part);
+	for (int twice = 0; twice < 2; twice++) {
+		e = explain_of(&x, &all);
+		text = explain_report(e, false);
+		ck_assert_ptr_nonnull(strstr(text, "60.00 ms       500     2.00 ms  waiting for the disk in "
+						   "demo.Util.inline, in times that were added up\n"));
+		free(text);
+		explain_free(e);
+	}
 	explained_end(&x);
 }
 END_TEST
@@ -391,6 +430,7 @@ Suite *test_explain(void)
 	tcase_add_test(tc, running_time_is_divided_by_samples);
 	tcase_add_test(tc, who_had_the_cpu);
 	tcase_add_test(tc, what_is_only_counted);
+	tcase_add_test(tc, what_was_added_up);
 	tcase_add_test(tc, pauses_have_names);
 	tcase_add_test(tc, idle_threads_are_not_explained_by_work);
 	tcase_add_test(tc, outside_of_a_life);
