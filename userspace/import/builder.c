@@ -59,6 +59,11 @@ static struct trace_str text_of(const struct builder *b, uint32_t id)
 	return str_of(strpool_get(&b->strings, id));
 }
 
+struct trace_str builder_text(struct builder *b, struct trace_str text)
+{
+	return text_of(b, text_id(b, text));
+}
+
 /* ---- records ---- */
 
 void builder_put(struct builder *b, const struct trace_rec *rec)
@@ -442,8 +447,10 @@ void builder_sample(struct builder *b, const struct trace_sample *s)
 	begin(b);
 	builder_put(b, &(const struct trace_rec){.kind = TRACE_SAMPLE, .sample = *s});
 	see_time(b, s->time_ns, s->time_ns);
-	b->samples++;
-	b->weight = add_saturating(b->weight, s->weight);
+	if (s->event)
+		b->hits++;
+	else
+		b->weight = add_saturating(b->weight, s->weight);
 }
 
 void builder_event(struct builder *b, const struct trace_jvm_event *e)

@@ -91,8 +91,9 @@ struct builder {
 	VEC(struct trace_scope) scopes;
 	VEC(struct builder_line) lines;
 	uint32_t frames;
-	uint64_t samples, weight, events; /* written */
-	uint64_t first_ns, last_ns;	  /* of them; UINT64_MAX if there is none */
+	uint64_t weight;	    /* of the samples that are written */
+	uint64_t hits, events;	    /* written: samples of other events, and events of a JVM */
+	uint64_t first_ns, last_ns; /* of them; UINT64_MAX if there is none */
 };
 
 void builder_init(struct builder *b, struct trace_writer *w);
@@ -111,6 +112,8 @@ void builder_frequency(struct builder *b, uint64_t period_ns);
 void builder_clock(struct builder *b, uint64_t time_ns);
 
 uint32_t builder_name(struct builder *b, struct trace_str text);
+/* A text of an event, which stays valid. */
+struct trace_str builder_text(struct builder *b, struct trace_str text);
 /* `comm` renames it, unless empty. */
 uint32_t builder_process(struct builder *b, uint32_t pid, struct trace_str comm);
 uint32_t builder_thread(struct builder *b, const struct import_thread *t);

@@ -172,12 +172,14 @@ int import_file(struct trace_writer *w, const char *path, enum import_format for
 	snprintf(result->refused, sizeof(result->refused), "%s", r->in.why);
 	snprintf(result->format, sizeof(result->format), "%s", r->format);
 	result->samples = r->b.weight;
-	result->events = r->b.events;
+	result->events = r->b.hits + r->b.events;
 	say_damage(r, result);
 	input_close(&r->in);
 	builder_free(&r->b);
 	free(r->frames.at);
 	u64map_free(&r->stacks_of);
+	free(r->left.at);
+	strpool_free(&r->left_names);
 	free(r);
 	return err;
 }

@@ -13,52 +13,13 @@
 
 #include <jfr/chunk.h>
 #include <jfr/types.h>
-#include <util/compare.h>
-
-#define LEFT_SHOWN 8
 
 /* ---- what is left out ---- */
 
 static void count_left(struct jfr_file *f)
 {
-	for (size_t i = 0; i < f->kinds.count; i++) {
-		const char *type = jfr_name(f->chunk, f->chunk->types.at[i].name);
-		uint32_t name = f->kinds.at[i].left_out ? strpool_add(&f->names, type, strlen(type)) : 0;
-		size_t k = 0;
-
-		if (!name || name == STRPOOL_FAILED)
-			continue;
-		while (k < f->left.count && f->left.at[k].name != name)
-			k++;
-		if (k == f->left.count && VEC_PUSH(&f->left, ((struct jfr_left){.name = name})))
-			continue;
-		f->left.at[k].count += f->kinds.at[i].left_out;
-	}
-}
-
-static int compare_left(const void *x, const void *y)
-{
-	const struct jfr_left *p = x, *q = y;
-
-	return compare_u64(q->count, p->count);
-}
-
-static void say_left(struct jfr_file *f)
-{
-	char *to = f->r->left_out;
-	size_t size = sizeof(f->r->left_out), used = 0;
-	uint64_t all = 0;
-
-	VEC_SORT(&f->left, compare_left);
-	for (size_t i = 0; i < f->left.count; i++)
-		all += f->left.at[i].count;
-	if (all)
-		used = (size_t)snprintf(to, size, "%" PRIu64 " events of %zu other types", all, f->left.count);
-	for (size_t i = 0; i < f->left.count && i < LEFT_SHOWN && used < size; i++)
-		used += (size_t)snprintf(to + used, size - used, "%s%.60s (%" PRIu64 ")", i ? ", " : ": ",
-					 strpool_get(&f->names, f->left.at[i].name), f->left.at[i].count);
-	if (f->left.count > LEFT_SHOWN && used < size)
-		snprintf(to + used, size - used, ", ...");
+	for (size_t i = 0; i < f->kinds.count; i++)
+		reader_leave(f->r, str_of(jfr_name(f->chunk, f->chunk->types.at[i].name)), f->kinds.at[i].left_out);
 }
 
 /* ---- chunks ---- */
@@ -192,11 +153,10 @@ int jfr_read(struct reader *r)
 	builder_info(&r->b, "record.event", str_of("jdk.ExecutionSample"));
 	while (!err && !ended)
 		err = next_chunk(f, &bytes, &ended);
-	say_left(f);
+	reader_say_left(r);
 	free(bytes.at);
 	free(f->gcs.at);
 	free(f->kinds.at);
-	free(f->left.at);
 	strpool_free(&f->names);
 	free(f);
 	return err;

@@ -41,12 +41,6 @@ struct jfr_gc {
 	uint64_t before, after, pauses;
 };
 
-/* Events of a type that are not imported. */
-struct jfr_left {
-	uint32_t name; /* in `names` */
-	uint64_t count;
-};
-
 /* What is done with the events of a type of the chunk. */
 struct jfr_kind {
 	const struct jfr_import *how; /* NULL: they are not imported */
@@ -62,7 +56,6 @@ struct jfr_file {
 	struct u64map gc_of;
 	VEC(struct jfr_gc) gcs;
 	VEC(struct jfr_kind) kinds; /* of the chunk's types */
-	VEC(struct jfr_left) left;
 	struct strpool names;
 	char text[3][JFR_TEXT_MAX];
 };

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perf_header.h"
-#include "reader.h"
+#include <braid/event.h>
+
+#include "braid_event.h"
 
 #define KERNEL_FROM (1ULL << 63)
 #define LINES_MAX (1U << 20) /* bytes of an event's frames; a trace has fewer */
@@ -22,6 +23,7 @@
 /* The event that is being read. */
 struct record {
 	bool open;
+	bool is_stack; /* of the JVM's event */
 	struct trace_sample sample;
 	char values[VALUES_MAX];
 	VEC(char) lines; /* its frames, as they are in the file */
@@ -34,7 +36,8 @@ struct perf {
 	char sampling[READER_TEXT]; /* the event that the recording's samples are of */
 	bool has_sampling, announced;
 	uint64_t period_ns; /* of these samples, if it is always the same and the event a clock of ns; 1: it is not */
-	uint64_t of_braid;  /* lines of events without a stack, which `braid script` prints */
+	struct trace_jvm_event event; /* of `braid script`, whose stack may follow; its kind is 0 if there is none */
+	uint32_t event_tid;
 };
 
 /* ---- the sampling event ---- */
@@ -127,21 +130,66 @@ static void add_line(struct perf *p, struct trace_str line)
 	p->record.lines.count += size;
 }
 
+/* A line of fields is an event of its own, or the stack of it follows. */
+static void finish_event(struct perf *p, uint32_t node)
+{
+	p->event.node = node;
+	if (p->event.kind)
+		builder_event(&p->r->b, &p->event);
+	p->event.kind = 0;
+}
+
+static void begin_event(struct perf *p, const struct perf_header *h)
+{
+	uint32_t kind = braid_event_kind(h->event);
+	struct trace_jvm_event e = {.time_ns = h->time_ns, .kind = kind, .source = BRAID_SOURCE_COLLECTOR};
+
+	if (!kind) {
+		reader_leave(p->r, h->event, 1);
+		return;
+	}
+	e.process = builder_process(&p->r->b, h->pid, (struct trace_str){0});
+	if (!braid_event_is_of_process(kind, h))
+		e.thread = thread_of(p, h);
+	braid_event_take(p->r, &e, h->rest);
+	p->event = e;
+	p->event_tid = h->tid;
+}
+
+/* Whether a header with a weight says again what a line with fields has said before. */
+static bool is_of_event(const struct perf *p, const struct perf_header *h)
+{
+	return p->event.kind && braid_event_kind(h->event) == p->event.kind && h->tid == p->event_tid &&
+	       h->time_ns == p->event.time_ns;
+}
+
+static void begin_time(struct perf *p, const struct perf_header *h)
+{
+	if (h->has_time && !p->announced)
+		builder_clock(&p->r->b, h->time_ns);
+	p->announced = true;
+	p->r->timed = p->r->timed || h->has_time;
+}
+
 static void begin_record(struct perf *p, const struct perf_header *h)
 {
 	struct trace_sample *s = &p->record.sample;
 	struct builder *b = &p->r->b;
 	struct perf_frame alone;
-	bool of_braid = str_begins(h->event, "braid:");
+	bool of_braid = str_begins(h->event, BRAID_EVENT_PREFIX);
 
+	begin_time(p, h);
+	p->record.is_stack = of_braid && h->has_period && is_of_event(p, h);
+	p->record.open = p->record.is_stack;
+	p->record.lines.count = 0;
+	p->record.line = p->r->in.line;
+	if (p->record.is_stack)
+		return;
+	finish_event(p, 0);
 	if (of_braid && !h->has_period) {
-		p->of_braid++;
+		begin_event(p, h);
 		return;
 	}
-	if (h->has_time && !p->announced)
-		builder_clock(b, h->time_ns);
-	p->announced = true;
-	p->r->timed = p->r->timed || h->has_time;
 	*s = (struct trace_sample){
 		.time_ns = h->time_ns, .cpu = h->has_cpu ? h->cpu : TRACE_NO_CPU, .weight = of_braid ? h->period : 1};
 	s->thread = thread_of(p, h);
@@ -150,8 +198,6 @@ static void begin_record(struct perf *p, const struct perf_header *h)
 	else
 		s->event = builder_name(b, h->event);
 	p->record.open = s->weight > 0;
-	p->record.lines.count = 0;
-	p->record.line = p->r->in.line;
 	if (is_frame(h->rest, &alone))
 		add_line(p, h->rest);
 	else if (!of_braid)
@@ -226,14 +272,24 @@ static bool take_frames(struct perf *p)
 	return good;
 }
 
-static void finish_record(struct perf *p)
+/* The class of an event, which its fields have, too, is printed as if it were the innermost frame. */
+static void drop_class(struct record *record)
+{
+	struct trace_str rest = {record->lines.at, (uint32_t)record->lines.count};
+	struct perf_frame f;
+
+	if (!record->is_stack || !perf_frame_take(&f, str_line(&rest)) || !str_equals(f.module, "[class]"))
+		return;
+	memmove(record->lines.at, rest.str, rest.len);
+	record->lines.count = rest.len;
+}
+
+static uint32_t take_stack(struct perf *p)
 {
 	struct reader *r = p->r;
 	uint32_t *known, node = 0;
 
-	if (!p->record.open)
-		return;
-	p->record.open = false;
+	drop_class(&p->record);
 	known = reader_stack_of(r, p->record.lines.at, p->record.lines.count);
 	if (known && *known && *known != LOOK_AGAIN) {
 		node = *known - 1;
@@ -243,8 +299,23 @@ static void finish_record(struct perf *p)
 		node = builder_stack(&r->b, r->frames.at, r->frames.count);
 		*known = good ? node + 1 : LOOK_AGAIN;
 	}
+	return node;
+}
+
+static void finish_record(struct perf *p)
+{
+	uint32_t node;
+
+	if (!p->record.open)
+		return;
+	p->record.open = false;
+	node = take_stack(p);
+	if (p->record.is_stack) {
+		finish_event(p, node);
+		return;
+	}
 	p->record.sample.node = node;
-	builder_sample(&r->b, &p->record.sample);
+	builder_sample(&p->r->b, &p->record.sample);
 }
 
 /* ---- facts ---- */
@@ -317,11 +388,10 @@ int perf_script_read(struct reader *r)
 			finish_record(&p);
 	}
 	finish_record(&p);
+	finish_event(&p, 0);
 	free(p.record.lines.at);
-	if (r->b.samples)
+	if (r->b.begun)
 		put_facts(&p);
-	if (p.of_braid)
-		snprintf(r->left_out, sizeof(r->left_out), "%" PRIu64 " lines of braid's events with other fields",
-			 p.of_braid);
+	reader_say_left(r);
 	return got < 0 ? got : r->b.err;
 }

@@ -10,6 +10,11 @@
 #include <xxhash.h>
 
 #include <analyze/state.h>
+#include <util/compare.h>
+#include <util/quantity.h>
+
+#define LEFT_SHOWN 8
+#define LEFT_NAMES 4096
 
 void reader_lose(struct reader *r, const char *kind, uint64_t count, const char *fmt, ...)
 {
@@ -28,6 +33,48 @@ void reader_lose(struct reader *r, const char *kind, uint64_t count, const char 
 		va_end(ap);
 	}
 	r->losses[i].count = add_saturating(r->losses[i].count, count);
+}
+
+void reader_leave(struct reader *r, struct trace_str name, uint64_t count)
+{
+	uint32_t id = count ? strpool_add(&r->left_names, name.str, name.len) : 0;
+	size_t k = 0;
+
+	if (!id || id == STRPOOL_FAILED)
+		return;
+	while (k < r->left.count && r->left.at[k].name != id)
+		k++;
+	if (k == LEFT_NAMES)
+		return;
+	if (k == r->left.count && VEC_PUSH(&r->left, ((struct reader_left){.name = id})))
+		return;
+	r->left.at[k].count = add_saturating(r->left.at[k].count, count);
+}
+
+static int compare_left(const void *x, const void *y)
+{
+	const struct reader_left *p = x, *q = y;
+
+	return compare_u64(q->count, p->count);
+}
+
+void reader_say_left(struct reader *r)
+{
+	size_t size = sizeof(r->left_out), used = 0;
+	char *to = r->left_out;
+	uint64_t all = 0;
+
+	VEC_SORT(&r->left, compare_left);
+	for (size_t i = 0; i < r->left.count; i++)
+		all = add_saturating(all, r->left.at[i].count);
+	if (all)
+		used = (size_t)snprintf(to, size, "%" PRIu64 " event%s of %zu other type%s", all, plural(all),
+					r->left.count, plural(r->left.count));
+	for (size_t i = 0; i < r->left.count && i < LEFT_SHOWN && used < size; i++)
+		used += (size_t)snprintf(to + used, size - used, "%s%.60s (%" PRIu64 ")", i ? ", " : ": ",
+					 strpool_get(&r->left_names, r->left.at[i].name), r->left.at[i].count);
+	if (r->left.count > LEFT_SHOWN && used < size)
+		snprintf(to + used, size - used, ", ...");
 }
 
 int reader_line(struct reader *r, struct trace_str *line)

@@ -17,6 +17,12 @@ struct reader_loss {
 	char first[READER_TEXT]; /* where the first one is, and what is wrong with it */
 };
 
+/* Events of a name that are not imported. */
+struct reader_left {
+	uint32_t name; /* in `left_names` */
+	uint64_t count;
+};
+
 struct reader {
 	struct input in;
 	struct builder b;
@@ -26,6 +32,8 @@ struct reader {
 	uint64_t seed;		 /* of these hashes, so that no file can cause collisions */
 	struct reader_loss losses[READER_LOSSES];
 	size_t loss_count;
+	VEC(struct reader_left) left;
+	struct strpool left_names;
 	bool timed;			/* events have times */
 	char format[READER_TEXT];	/* for people: "perf script", "JFR 2.1" */
 	const char *clock;		/* what the times are; NULL: there are none */
@@ -42,6 +50,10 @@ int jfr_read(struct reader *r);
 /* Counts what is damaged. The first of a kind has its place noted, in the way of printf(). */
 void reader_lose(struct reader *r, const char *kind, uint64_t count, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/* Counts events of a name that are not imported, and at the end says which they were. */
+void reader_leave(struct reader *r, struct trace_str name, uint64_t count);
+void reader_say_left(struct reader *r);
 
 /* The next line that is not too long, as input_line() gives it; longer ones are counted. */
 int reader_line(struct reader *r, struct trace_str *line);

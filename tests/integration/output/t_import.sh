@@ -23,8 +23,13 @@ need_sample
 braid export --annotate --threads "$SAMPLE" >was
 braid import -o stacks.trace - <was >/dev/null
 braid export --annotate --threads stacks.trace | cmp - was || fail "collapsed stacks differ"
-braid script "$SAMPLE" | braid import -o script.trace - >/dev/null
+braid script "$SAMPLE" | braid import -o script.trace - >out
 [[ $(count_of script.trace) -eq $(count_of "$SAMPLE") ]] || fail "the samples of the script differ"
+grep -q "^script.trace: $(count_of "$SAMPLE") samples and [1-9][0-9]* other events from perf script" out || fail "$(cat out)"
+# Its events are what they were.
+sums_of() { braid query --format tsv "$1" 'select kind, count(*), sum(duration_ns), sum(weight) from events group by kind order by kind'; }
+sums_of "$SAMPLE" | grep -v '^config' >was
+sums_of script.trace | cmp - was || fail "the events of the script differ: $(sums_of script.trace | diff - was)"
 
 # What has no times says so, and what is no recording is refused.
 for command in "at stacks.trace 1" "script stacks.trace" "report --from 1 stacks.trace" "export --format chrome stacks.trace"; do

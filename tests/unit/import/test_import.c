@@ -4,7 +4,6 @@
 #include <edit/edit.h>
 #include <export/stack_table.h>
 #include <import/input.h>
-#include <import/jfr_chunk.h>
 #include <jfr/jfr.h>
 #include <report/report.h>
 
@@ -146,6 +145,64 @@ START_TEST(events_of_jfr_come_back)
 	ck_assert_uint_eq(i.an->start_realtime_ns, START_REALTIME_NS);
 	import_free(&i);
 	exported_free(&x);
+}
+END_TEST
+
+/* Events of a script are no samples: they are what they were, with their stacks. */
+START_TEST(events_of_a_script_come_back)
+{
+	static const uint32_t kinds[] = {BRAID_JVM_ALLOC, BRAID_JVM_LOCK, BRAID_JVM_EXCEPTION, BRAID_JVM_OFFCPU,
+					 BRAID_JVM_GC_PAUSE};
+	struct exported x = export_with(write_script);
+	struct imported i = import_bytes(x.bytes, x.size, IMPORT_DETECT);
+
+	ck_assert_int_eq(i.err, 0);
+	ck_assert_str_eq(i.result.damage, "");
+	ck_assert_uint_eq(i.result.samples, x.f.an->samples.quality.total);
+	ck_assert_uint_ge(i.result.events, i.a->events.count);
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		struct kind_sum was = sum_of(x.f.an, kinds[k]), is = sum_of(i.an, kinds[k]);
+
+		ck_assert_msg(was.count > 0, "no %s", jvm_event_name(kinds[k]));
+		ck_assert_msg(was.count == is.count && was.weight == is.weight && was.duration_ns == is.duration_ns,
+			      "%s: %" PRIu64 " events of %" PRIu64 ", %" PRIu64 " ns; were %" PRIu64 " of %" PRIu64
+			      ", %" PRIu64 " ns",
+			      jvm_event_name(kinds[k]), is.count, is.weight, is.duration_ns, was.count, was.weight,
+			      was.duration_ns);
+	}
+	import_free(&i);
+	exported_free(&x);
+}
+END_TEST
+
+START_TEST(events_of_a_script)
+{
+	static const char text[] = "a 5/6 [000] 1.5: braid:lock: class=\"a.\\\"B\\\\\" duration_ns=70 monitor=9 odd=1\n"
+				   "# container x\n"
+				   "a 5/6 [000] 1.5:         70 braid:lock:\n"
+				   "\t               0 a.B ([class])\n"
+				   "\t            1234 main (/bin/a)\n\n"
+				   "java 5/5 [000] 1.6: braid:gc_pause: collector=\"G1\" duration_ns=8 flags=0x3\n"
+				   "java 5/5 [000] 1.7: braid:stat: key=\"x\" value=1\n"
+				   "java 5/5 [000] 1.8: braid:gc_pause: collector=\"G1\n";
+	struct imported i = import_text(text);
+	const struct jvm_event_row *rows;
+
+	ck_assert_msg(!i.err, "%s", i.result.refused);
+	ck_assert_str_eq(i.result.damage,
+			 "1 field is left out; line 9 has a field that is neither a text nor a number");
+	ck_assert_uint_eq(i.result.samples, 0);
+	ck_assert_uint_eq(i.a->events.count, 3);
+	rows = i.a->events.at;
+	ck_assert_str_eq(strpool_get(&i.a->strings, rows[0].name), "a.\"B\\");
+	ck_assert_uint_eq(rows[0].duration_ns, 70);
+	ck_assert_uint_eq(rows[0].number, 9);
+	ck_assert_uint_ne(rows[0].node, 0);
+	ck_assert_uint_ne(rows[0].thread, 0);
+	ck_assert_uint_eq(rows[1].flags, 3);
+	ck_assert_uint_eq(rows[1].thread, 0);
+	ck_assert_uint_eq(rows[1].node, 0);
+	import_free(&i);
 }
 END_TEST
 
@@ -428,71 +485,6 @@ START_TEST(damaged_files)
 }
 END_TEST
 
-/* ---- small files that ask for much ---- */
-
-static uint8_t *varint(uint8_t *to, uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		*to++ = (uint8_t)(value | 0x80);
-	*to++ = (uint8_t)value;
-	return to;
-}
-
-/* A field of bytes: its number, and then `length` bytes that follow. */
-static uint8_t *field(uint8_t *to, unsigned number, size_t length)
-{
-	return varint(varint(to, number << 3 | 2), length);
-}
-
-/* A location with that many functions, and as many samples there, of six bytes each. */
-static struct imported import_deep(unsigned lines, unsigned samples)
-{
-	uint8_t *bytes = malloc(64 + lines * 2UL + samples * 6UL), *to = bytes;
-	struct imported i;
-
-	to = field(to, 1, 0);
-	to = field(to, 4, 2 + lines * 2UL);
-	to = varint(varint(to, 1 << 3), 1);
-	for (unsigned n = 0; n < lines; n++)
-		to = field(to, 4, 0);
-	for (unsigned n = 0; n < samples; n++) {
-		to = field(to, 2, 4);
-		to = varint(varint(varint(varint(to, 1 << 3), 1), 2 << 3), 1);
-	}
-	i = import_bytes(bytes, (size_t)(to - bytes), IMPORT_PPROF);
-	free(bytes);
-	return i;
-}
-
-START_TEST(more_frames_than_bytes)
-{
-	struct imported good = import_deep(100, 100), bad = import_deep(1000, 100000);
-
-	ck_assert_msg(!good.err, "%s", good.result.refused);
-	import_free(&good);
-	ck_assert_int_eq(bad.err, -EBADMSG);
-	ck_assert_ptr_nonnull(strstr(bad.result.refused, "frames for each of its bytes"));
-}
-END_TEST
-
-/* A long text costs what it takes each time that something refers to it. */
-START_TEST(texts_that_come_again)
-{
-	uint8_t data[3 + 1000];
-	char buffer[JFR_TEXT_MAX];
-	struct jfr_chunk c = {.data = data, .size = sizeof(data), .work = 100};
-	struct jfr_value text = {.set = true, .pooled = true, .number = 1};
-
-	memset(varint(varint(data, 5), 1000), 'x', 1000);
-	ck_assert_int_eq(VEC_PUSH(&c.types, (struct jfr_declared){.form = JFR_TEXT}), 0);
-	ck_assert_int_eq(VEC_PUSH(&c.entries, 0), 0);
-	*u64map_put(&c.types.at[0].of, 1) = 1;
-	ck_assert_uint_eq(jfr_text(&c, &text, buffer).len, 1000);
-	ck_assert_uint_eq(jfr_text(&c, &text, buffer).len, 0);
-	jfr_chunk_close(&c);
-}
-END_TEST
-
 /* Headers that no reader can go on from: the file has nothing else. */
 static const struct {
 	size_t at;
@@ -545,6 +537,8 @@ Suite *test_import(void)
 
 	tcase_add_loop_test(tc, samples_come_back, 0, sizeof(ways) / sizeof(ways[0]));
 	tcase_add_test(tc, events_of_jfr_come_back);
+	tcase_add_test(tc, events_of_a_script_come_back);
+	tcase_add_test(tc, events_of_a_script);
 	tcase_add_loop_test(tc, kinds_of_pprof_come_back, 0, 3);
 	tcase_add_test(tc, kinds_of_frames);
 	tcase_add_test(tc, damaged_lines_are_counted);
@@ -556,8 +550,6 @@ Suite *test_import(void)
 	tcase_add_loop_test(tc, damaged_files, 0, sizeof(ways) / sizeof(ways[0]));
 	tcase_add_test(tc, samples_without_times_are_compared);
 	tcase_add_test(tc, samples_without_times_are_not_merged);
-	tcase_add_test(tc, more_frames_than_bytes);
-	tcase_add_test(tc, texts_that_come_again);
 	tcase_add_loop_test(tc, heads_of_jfr, 0, sizeof(heads) / sizeof(heads[0]));
 	tcase_add_test(tc, cut_jfr);
 	suite_add_tcase(s, tc);
