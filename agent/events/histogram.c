@@ -9,12 +9,15 @@
 #include "handlers.h"
 #include "core/helper.h"
 #include "core/jni.h"
+#include "vm/z_objects.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define SMALL_BYTES 24.0     /* on average, in lists and maps: larger ones take less time for each byte */
 #define SMALL_NS 120.0	     /* for one of them, on any collector: 20 to 120 */
+#define Z_NS 72.0	     /* with ZGC, for which the number of objects is estimated */
+#define Z_BEGIN_NS 13e6	     /* and for its threads to begin */
 #define MEASURED_NS 1000000U /* a shorter time only shows that it takes no longer */
 #define REFUSED_FASTER 1.1
 #define ANNOUNCE_MS 100U
@@ -83,16 +86,22 @@ uint64_t runtime_used_bytes(JNIEnv *jni)
 }
 
 /*
- * How many objects there are is not known before they have been counted once, so the first time is the longest one that
- * it may be. A collection takes about as long as counting what it leaves.
+ * How many objects there are is not known before they have been counted once, but with ZGC. So the first time is the longest
+ * one that it may be. A collection takes about as long as counting what it leaves.
  */
 static double expected_rate(void)
 {
 	return bytes_per_s[heap.live] ?: SMALL_BYTES / SMALL_NS * 1e9 / (heap.live ? 2 : 1);
 }
 
-static uint64_t expected_ns(uint64_t used)
+/* `at_most`: how large the objects are is not known. */
+static uint64_t expected_ns(uint64_t used, bool *at_most)
 {
+	uint64_t objects = bytes_per_s[heap.live] ? 0 : z_objects_estimate();
+
+	*at_most = !bytes_per_s[heap.live] && !objects;
+	if (objects)
+		return (uint64_t)((Z_BEGIN_NS + (double)objects * Z_NS) * (heap.live ? 2 : 1));
 	return (uint64_t)((double)used / expected_rate() * 1e9);
 }
 
@@ -109,12 +118,12 @@ static void measure(const struct histogram *h)
 static bool announce(JNIEnv *jni)
 {
 	struct braid_jvm_event e = {.kind = BRAID_JVM_HEAP_ESTIMATE, .number = heap.number};
-	bool refused;
+	bool refused, at_most;
 
 	e.value = runtime_used_bytes(jni);
-	e.weight = expected_ns(e.value);
+	e.weight = expected_ns(e.value, &at_most);
 	refused = e.weight > heap.max_pause_ns;
-	e.flags = (refused ? BRAID_HEAP_REFUSED : 0) | (bytes_per_s[heap.live] ? 0 : BRAID_HEAP_AT_MOST);
+	e.flags = (refused ? BRAID_HEAP_REFUSED : 0) | (at_most ? BRAID_HEAP_AT_MOST : 0);
 	e.start_ns = e.end_ns = clock_ns();
 	jvm_event_publish(&e, 0);
 	publish_let_read(ANNOUNCE_MS);

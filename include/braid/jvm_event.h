@@ -164,7 +164,8 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 #define BRAID_HEAP_ABORTED 0x2U /* it took longer than allowed: value and weight are what was counted until then */
 #define BRAID_HEAP_FAILED 0x4U	/* the JVM could not be asked; a notice says why */
 #define BRAID_HEAP_REFUSED 0x8U /* not taken, because it would take longer than allowed */
-#define BRAID_HEAP_VM 0x20U	/* only the JVM can dump the heap; value: bytes of it in use, or 0 */
+#define BRAID_HEAP_VM                                                                                                  \
+	0x20U /* only the JVM can dump the heap; value: bytes of it in use, weight: ns that takes; 0: not known */
 #define BRAID_HEAP_AT_MOST                                                                                             \
 	0x40U /* of an estimate: no histogram has been measured yet, so it is that of small objects */
 #define BRAID_HEAP_COPIED                                                                                              \

@@ -40,8 +40,8 @@ struct dump_command {
 	pthread_cond_t changed;
 	bool answered; /* the JVM has been copied, or will not be */
 	bool copied;
-	bool by_vm; /* only the JVM can write it */
-	uint64_t used_bytes;
+	bool by_vm;		    /* only the JVM can write it */
+	uint64_t used_bytes, vm_ns; /* what the JVM has to write, and how long it takes; 0: not known */
 	bool announced;
 	uint64_t pause_ns;
 	atomic_bool done; /* the recording is to end */
@@ -139,6 +139,7 @@ static void take_copy(struct dump_command *c, const struct trace_jvm_event *e)
 	if (e->flags & BRAID_HEAP_VM) {
 		c->by_vm = true;
 		c->used_bytes = e->value;
+		c->vm_ns = e->weight;
 		answer(c, false);
 		return;
 	}
@@ -247,6 +248,7 @@ static bool dump_by_vm(const struct dump_command *c, struct heap_vm *v)
 
 	*v = (struct heap_vm){.pid = c->snapshot->pid,
 			      .used_bytes = c->used_bytes,
+			      .expected_ns = c->vm_ns,
 			      .max_pause_ns = config->heap_max_pause_ns,
 			      .live = config->heap_live,
 			      .output = c->dump.output};

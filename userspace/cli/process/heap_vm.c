@@ -20,19 +20,25 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define BYTES_PER_S 130000000.0 /* small objects, by one thread; large arrays are ten times as fast */
+#define BYTES_PER_S 130000000.0 /* small objects, by one thread */
 #define FILE_PART 1.5		/* of the file to the heap: small objects are larger in it */
 #define CHUNK (256U << 10)
+
+/* Without an estimate of the agent, as if all objects were small. */
+static uint64_t expected(const struct heap_vm *v)
+{
+	if (!v->used_bytes)
+		return UINT64_MAX;
+	return v->expected_ns ?: (uint64_t)((double)v->used_bytes / BYTES_PER_S * 1e9);
+}
 
 static bool announce(const struct heap_vm *v)
 {
 	char used[QUANTITY_TEXT], time[QUANTITY_TEXT], most[QUANTITY_TEXT];
-	uint64_t expected_ns = (uint64_t)((double)v->used_bytes / BYTES_PER_S * 1e9);
+	uint64_t expected_ns = expected(v);
 
 	size_text(used, v->used_bytes);
 	duration_text(time, expected_ns);
-	if (!v->used_bytes)
-		expected_ns = UINT64_MAX;
 	if (expected_ns > v->max_pause_ns && v->max_pause_ns < HEAP_ANY_PAUSE_NS) {
 		log_error(
 			"process %d: its heap is not dumped: the JVM itself has to write %s, for which it may stand still "
@@ -43,8 +49,8 @@ static bool announce(const struct heap_vm *v)
 	}
 	if (v->used_bytes)
 		fprintf(stderr,
-			"braid: %s of heap in use: the JVM writes it itself, and is expected to stand still for up to %s\n",
-			used, time);
+			"braid: %s of heap in use: the JVM writes it itself, and is expected to stand still for %s%s\n",
+			used, v->expected_ns ? "" : "up to ", time);
 	return true;
 }
 

@@ -11,7 +11,8 @@
 
 struct heap_vm {
 	pid_t pid;
-	uint64_t used_bytes; /* of the heap; 0: not known */
+	uint64_t used_bytes;  /* of the heap; 0: not known */
+	uint64_t expected_ns; /* as the agent expects; 0: not known */
 	uint64_t max_pause_ns;
 	bool live; /* garbage is collected first */
 	struct output *output;
