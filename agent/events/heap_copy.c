@@ -181,18 +181,14 @@ static bool announce(void)
 }
 
 /*
- * What the VM's own dump takes, by what was measured with ZGC; 0: it is not known how many objects there are. From 21 on
- * several threads write it.
+ * What the VM's own dump takes at most, by what was measured with ZGC on JDK 17; from 21 on several threads write it. 0: it
+ * is not known how many objects there are.
  */
-static uint64_t vm_dump_ns(JNIEnv *jni, uint64_t used)
+static uint64_t vm_dump_ns(uint64_t used)
 {
 	uint64_t objects = z_objects_estimate();
 
-	if (!objects)
-		return 0;
-	if ((*jni)->GetVersion(jni) >= 21 << 16)
-		return (uint64_t)((double)objects * 55 + (double)used * 0.25);
-	return (uint64_t)((double)objects * 175 + (double)used * 0.35);
+	return objects ? (uint64_t)((double)objects * 175 + (double)used * 0.35) : 0;
 }
 
 static void result_publish(JNIEnv *jni, const struct walk *w, jvmtiError err)
@@ -208,7 +204,7 @@ static void result_publish(JNIEnv *jni, const struct walk *w, jvmtiError err)
 		if (obstacle) {
 			e.flags |= BRAID_HEAP_VM;
 			e.value = runtime_used_bytes(jni);
-			e.weight = vm_dump_ns(jni, e.value);
+			e.weight = vm_dump_ns(e.value);
 			publish_notice(BRAID_NOTICE_INFO, "the heap cannot be copied: %s", obstacle);
 		} else if (w->pid < 0) {
 			publish_notice(BRAID_NOTICE_WARNING, "the kernel does not copy this process: %s",
