@@ -108,12 +108,6 @@ row()
 	[[ -z $3 ]] || echo "target: $1 takes less than $3 % of the throughput: $cost, $(met "$cost < $3")" >>"$TMP/targets"
 }
 
-lost_of()
-{
-	info_of "$1"
-	info_sum "$1" lost
-}
-
 # switched KIND PROGRAM LIST JAVA-OPTION...
 switched()
 {

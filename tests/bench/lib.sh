@@ -99,6 +99,13 @@ info_sum()
 	awk -F'\t' -v prefix="$2." 'index($1, prefix) == 1 { sum += $2 } END { printf "%d", sum }' "$1.info"
 }
 
+# lost_of TRACE: what it has lost, of any kind
+lost_of()
+{
+	info_of "$1"
+	info_sum "$1" lost
+}
+
 # stat_of TRACE KEY: a statistic of the recording; the last one when there are several
 stat_of()
 {

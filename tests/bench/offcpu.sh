@@ -75,7 +75,14 @@ one_time()
 		wait "$RECORDER"
 	elif [[ $1 != plain ]]; then
 		end_recording
+		echo "$1 $(lost_of "$TMP/trace")" >>"$TMP/lost"
 	fi
+}
+
+# lost NAME: what its recordings have lost, of any kind
+lost()
+{
+	awk -v name="$1" '$1 == name { sum += $2; found = 1 } END { print found ? sum : "-" }' "$TMP/lost"
 }
 
 # row WHAT NAME PLAIN-NS: the ratio's median, and what that is for each switch or call
@@ -85,8 +92,8 @@ row()
 
 	ratios plain "$2" >"$TMP/ratios"
 	cost=$(slower 0.5)
-	printf '%-30s %-10s %9.0f %9.2f %%  %9s  %s\n' "$1" "$2" "$3" "$cost" "$(calc "$3 / (1 - $cost / 100) - $3" %+.0f)" \
-		"$(slower 0.75) to $(slower 0.25)"
+	printf '%-30s %-10s %9.0f %9.2f %%  %9s  %-18s %7s\n' "$1" "$2" "$3" "$cost" \
+		"$(calc "$3 / (1 - $cost / 100) - $3" %+.0f)" "$(slower 0.75) to $(slower 0.25)" "$(lost "$2")"
 }
 
 # rows WHAT NAME... : alternates plain times with each of them
@@ -95,6 +102,7 @@ rows()
 	local what=$1 name i plain
 
 	shift
+	: >"$TMP/lost"
 	for ((i = 0; i < pairs; i++)); do
 		for name in "$@"; do
 			one_time plain
@@ -110,7 +118,7 @@ rows()
 }
 
 header offcpu
-echo "what                           recording   ns plain slower by         ns  quartiles in %"
+echo "what                           recording   ns plain slower by         ns  quartiles in %        lost"
 start_counting pipe "$BUILD/bench/switches" pipe "${WORK_NS:-8500}"
 rows "switch, ${WORK_NS:-8500} ns between" "${of_switches[@]}"
 end_program
