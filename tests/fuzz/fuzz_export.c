@@ -36,11 +36,14 @@ static const struct {
 	int (*timed)(FILE *out, struct timed_source *s);
 	int (*stacks)(FILE *out, struct stack_table *t, const struct profile_unit *unit, bool annotate);
 	void (*report)(FILE *out, const struct views *v, const struct report_source *source, unsigned top);
+	int (*code)(FILE *out, struct analysis *an, uint32_t process, bool annotate);
 } uses[] = {{.timed = jfr_some},     {.timed = heatmap_write},	   {.timed = firefox_write},
 	    {.timed = chrome_write}, {.timed = perfetto_write},	   {.stacks = pprof_write},
 	    {.stacks = otlp_write},  {.stacks = speedscope_write}, {.stacks = collapsed_some},
-	    {.stacks = hprof_write}, {.report = report_text},	   {.report = report_json}};
+	    {.stacks = hprof_write}, {.report = report_text},	   {.report = report_json},
+	    {.code = perf_map_write}};
 
+#define PROCESSES_MAX 16 /* whose code is written */
 #define USES (sizeof(uses) / sizeof(uses[0]))
 
 static void write_timed(size_t use, struct trace_reader *r, const struct analysis *an)
@@ -77,12 +80,23 @@ static void write_report(size_t use, struct trace_reader *r, const struct analys
 	views_free(v);
 }
 
-static void write_any(size_t use, struct trace_reader *r, const struct analysis *an)
+static void write_code(size_t use, struct analysis *an)
+{
+	for (size_t i = 0; i < an->a->codes.count && i < PROCESSES_MAX; i++) {
+		const struct code_row *c = table_row(&an->a->codes, i);
+
+		must(uses[use].code(nowhere(), an, c->process, true) == 0, "not exported");
+	}
+}
+
+static void write_any(size_t use, struct trace_reader *r, struct analysis *an)
 {
 	if (uses[use].timed)
 		write_timed(use, r, an);
 	else if (uses[use].stacks)
 		write_stacks(use, an);
+	else if (uses[use].code)
+		write_code(use, an);
 	else
 		write_report(use, r, an);
 }

@@ -152,6 +152,8 @@ int analysis_add_sums(struct analysis *an, struct profile *to, const struct stac
 /* ---- expand.c ---- */
 
 int analysis_expand(struct analysis *an);
+/* The name and kind of a piece of compiled code; NULL without memory. */
+const char *analysis_code_name(struct analysis *an, const struct code_row *c, enum stack_kind *kind);
 /* The source file of an xframe; "" when it is not known. */
 const char *analysis_file(const struct analysis *an, const struct xframe *x);
 /* The frames of a stack row, from the innermost one on. */

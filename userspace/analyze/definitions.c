@@ -202,6 +202,9 @@ static int feed_code(struct analyzer *a, const struct trace_code *r)
 	c->kind = r->kind;
 	c->method = r->method;
 	c->tier = r->tier;
+	c->address = r->address;
+	c->size = r->size;
+	c->load_ns = r->load_ns;
 	return analyzer_keep(a, r->name, &c->name);
 }
 

@@ -133,6 +133,14 @@ static uint32_t make_method_name(struct analysis *an, const struct method_row *m
 	return name;
 }
 
+/* The name's id in an->names. A method is in many frames, so its name is kept. */
+static uint32_t method_name(struct analysis *an, size_t row)
+{
+	if (!an->method_names[row])
+		an->method_names[row] = make_method_name(an, table_row(&an->a->methods, row));
+	return an->method_names[row];
+}
+
 static int push_method(struct analysis *an, uint32_t method, int32_t bci, enum stack_kind kind)
 {
 	const struct analyzer *a = an->a;
@@ -142,9 +150,7 @@ static int push_method(struct analysis *an, uint32_t method, int32_t bci, enum s
 
 	if (!m || !m->name)
 		return push(an, "[unknown method]", kind, false, 0);
-	if (!an->method_names[row]) /* a method is in many frames */
-		an->method_names[row] = make_method_name(an, m);
-	err = push_id(an, an->method_names[row], kind, true, m->source, line_of(a, method, bci));
+	err = push_id(an, method_name(an, row), kind, true, m->source, line_of(a, method, bci));
 	if (!err) {
 		an->xframes.at[an->xframes.count - 1].method = method;
 		an->xframes.at[an->xframes.count - 1].bci = bci;
@@ -159,6 +165,25 @@ static enum stack_kind kind_of_tier(uint32_t tier)
 	return tier >= BRAID_TIER_C1 && tier < BRAID_TIER_C2 ? KIND_C1 : KIND_COMPILED;
 }
 
+static const char *stub_name(const struct analysis *an, const struct code_row *c)
+{
+	return c->name ? strpool_get(&an->a->strings, c->name) : "[unknown stub]";
+}
+
+const char *analysis_code_name(struct analysis *an, const struct code_row *c, enum stack_kind *kind)
+{
+	size_t row = table_find(&an->a->methods, c->method);
+	uint32_t name;
+
+	*kind = c->kind == TRACE_CODE_STUB ? KIND_STUB : kind_of_tier(c->tier);
+	if (c->kind == TRACE_CODE_STUB)
+		return stub_name(an, c);
+	if (row == TABLE_NONE || !((const struct method_row *)table_row(&an->a->methods, row))->name)
+		return "[unknown method]";
+	name = method_name(an, row);
+	return name == STRPOOL_FAILED ? NULL : strpool_get(&an->names, name);
+}
+
 static int expand_code(struct analysis *an, const struct frame_row *f)
 {
 	const struct analyzer *a = an->a;
@@ -168,8 +193,7 @@ static int expand_code(struct analysis *an, const struct frame_row *f)
 	int err = 0;
 
 	if (c && c->kind == TRACE_CODE_STUB)
-		return push(an, c->name ? strpool_get(&a->strings, c->name) : "[unknown stub]", KIND_STUB, c->name != 0,
-			    0);
+		return push(an, stub_name(an, c), KIND_STUB, c->name != 0, 0);
 	if (f->scope_count == 0)
 		return c ? push_method(an, c->method, -1, outer) : push(an, "[unknown code]", outer, false, 0);
 	for (uint32_t i = f->scope_count; i-- > 0 && !err;) {

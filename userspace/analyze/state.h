@@ -122,6 +122,9 @@ struct code_row {
 	uint32_t method;
 	uint32_t tier;
 	uint32_t name;
+	uint64_t address;
+	uint64_t size;
+	uint64_t load_ns;
 };
 
 struct frame_row {

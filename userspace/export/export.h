@@ -26,6 +26,11 @@ int collapsed_write(FILE *out, const struct analysis *an, const struct profile *
 /* "[main tid=101]", the first frame of a thread's stacks, in `names`; STRPOOL_FAILED without memory. */
 uint32_t collapsed_thread(struct strpool *names, const struct analysis *an, uint32_t row);
 
+/* ---- perf_map.c: braid export --format perf-map ---- */
+/* The process of the code that the filter selects, 0 if none has any; -EINVAL, and an error, for several pids. */
+int perf_map_process(const struct analysis *an, uint32_t *process);
+int perf_map_write(FILE *out, struct analysis *an, uint32_t process, bool annotate);
+
 /* ---- wakers.c: braid export --event offcpu --wakers ---- */
 struct wall;
 /* `idle`: also of idle threads. */

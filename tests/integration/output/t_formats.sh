@@ -19,8 +19,12 @@ protoc --decode=otlp.ProfilesData -I"$root/userspace/export/proto" otlp.proto <o
 protoc --decode=perfetto.Trace -I"$root/userspace/export/proto" perfetto.proto <perfetto >perfetto.txt
 python3 "$TEST_DIR/formats.py" || fail "the formats differ"
 
+braid export --format perf-map "$SAMPLE" >map
+python3 "$TEST_DIR/perf_map.py" || fail "the map of compiled code is wrong"
+
 for options in "--format pprof --threads" "--format otlp --lines" "--format firefox --event offcpu --wakers" \
-	"--format hprof --event lock" "--format chrome --event wall" "--format firefox --top 3"; do
+	"--format hprof --event lock" "--format chrome --event wall" "--format firefox --top 3" \
+	"--format perf-map --event lock" "--format perf-map --from 1"; do
 	status=0
 	# shellcheck disable=SC2086 # words
 	braid export $options "$SAMPLE" >out 2>err || status=$?

@@ -175,6 +175,33 @@ START_TEST(the_heaviest)
 }
 END_TEST
 
+START_TEST(perf_map)
+{
+	struct run r = run_begin(NULL);
+	char *text = NULL;
+	unsigned long start, bytes, end = 0;
+	uint32_t process;
+	size_t size, count = 0;
+	FILE *out = open_memstream(&text, &size);
+	char name[256];
+
+	run_analyze(&r, NULL);
+	ck_assert_int_eq(perf_map_process(r.an, &process), 0);
+	ck_assert_int_eq(perf_map_write(out, r.an, process, true), 0);
+	fclose(out);
+	for (const char *at = text; *at; at = strchr(at, '\n') + 1, count++) {
+		ck_assert_int_eq(sscanf(at, "%lx %lx %255[^\n]", &start, &bytes, name), 3);
+		ck_assert_uint_ge(start, end);
+		end = start + bytes;
+	}
+	ck_assert_uint_eq(count, 3);
+	ck_assert_str_eq(name, "arraycopy");
+	ck_assert_uint_eq(bytes, 64);
+	free(text);
+	run_free(&r);
+}
+END_TEST
+
 START_TEST(values_are_bounded)
 {
 	ck_assert_int_eq(profile_value(UINT64_MAX, 1), INT64_MAX);
@@ -192,6 +219,7 @@ Suite *test_formats(void)
 	tcase_add_test(t, pprof);
 	tcase_add_test(t, otlp);
 	tcase_add_test(t, the_heaviest);
+	tcase_add_test(t, perf_map);
 	tcase_add_test(t, values_are_bounded);
 	suite_add_tcase(s, t);
 	return s;

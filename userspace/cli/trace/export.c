@@ -32,6 +32,7 @@ static const struct {
 	bool own_stacks; /* as in struct timed_options */
 	bool tables;	 /* it has everything */
 	bool views;	 /* it has what reports have */
+	bool code;	 /* the compiled code, without samples */
 } formats[] = {{.name = "collapsed"},
 	       {"pprof", .stacks = pprof_write},
 	       {"otlp", .stacks = otlp_write},
@@ -42,9 +43,11 @@ static const struct {
 	       {"chrome", .timed = chrome_write},
 	       {"perfetto", .timed = perfetto_write},
 	       {"jfr", .timed = jfr_write, .own_stacks = true},
+	       {"perf-map", .code = true},
 	       {"sqlite", .tables = true}};
 
-#define FORMAT_NAMES "collapsed, pprof, otlp, speedscope, hprof, heatmap, firefox, chrome, perfetto, jfr or sqlite"
+#define FORMAT_NAMES                                                                                                   \
+	"collapsed, pprof, otlp, speedscope, hprof, heatmap, firefox, chrome, perfetto, jfr, perf-map or sqlite"
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 struct export_options {
@@ -67,7 +70,7 @@ static const struct argp_option options[] = {
 	{"format", OPT_FORMAT, "FORMAT", 0,
 	 "collapsed (the default): one line for each stack, for flame graph tools; pprof; otlp: OpenTelemetry profiles; speedscope; "
 	 "hprof: the text of the JDK's old agent, with what is live of sampled allocations; heatmap: FlameScope's data; "
-	 "firefox: Firefox Profiler; chrome: trace events; perfetto: Perfetto's traces; jfr: a recording of the JDK's Flight Recorder; sqlite: a database with the tables of `braid query`",
+	 "firefox: Firefox Profiler; chrome: trace events; perfetto: Perfetto's traces; jfr: a recording of the JDK's Flight Recorder; perf-map: the compiled code that was hit, as /tmp/perf-PID.map; sqlite: a database with the tables of `braid query`",
 	 0},
 	{"event", OPT_EVENT, "KIND", 0,
 	 "Write the stacks of these events instead of the samples: alloc, live, lock, wait, offcpu, exception, ...; "
@@ -137,6 +140,17 @@ static void check_tables(struct argp_state *state, const struct export_options *
 		argp_error(state, "--format sqlite needs a file: -o OUT");
 }
 
+static void check_code(struct argp_state *state, const struct export_options *o)
+{
+	const struct filter *f = &o->common.filter;
+
+	if (o->event || filter_has_window(f) || filter_has_span(f) || f->tids.count || f->comms.count ||
+	    f->include.count || f->exclude.count || common_top(&o->common, 0))
+		argp_error(state,
+			   "--format perf-map has the code of a process: of the selections, it takes only --pid, "
+			   "--cgroup and --norm");
+}
+
 static error_t export_parse(int key, char *arg, struct argp_state *state)
 {
 	struct export_options *o = state->input;
@@ -177,6 +191,8 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (formats[o->format].tables)
 			check_tables(state, o);
+		if (formats[o->format].code)
+			check_code(state, o);
 		if (o->format && (o->collapsed.threads || o->collapsed.lines))
 			argp_error(state, "--threads and --lines are for --format collapsed; the others have threads "
 					  "and lines anyway");
@@ -342,10 +358,26 @@ static bool write_tables(const struct loaded *l, const struct export_options *o)
 	return out && common_output_close(out, o->output, err > 0 ? -EIO : err);
 }
 
+static bool write_code(const struct loaded *l, const struct export_options *o)
+{
+	uint32_t process;
+	FILE *out;
+
+	if (perf_map_process(l->analysis, &process))
+		return false;
+	if (!process)
+		log_warning("%s has no compiled code of the selected processes", o->file);
+	out = common_output_open(o->output, o->file);
+	return out &&
+	       common_output_close(out, o->output, perf_map_write(out, l->analysis, process, o->collapsed.annotate));
+}
+
 static bool write_any(const struct loaded *l, const struct export_options *o)
 {
 	if (formats[o->format].tables)
 		return write_tables(l, o);
+	if (formats[o->format].code)
+		return write_code(l, o);
 	if (o->named && !common_has_event(l, o->event, true))
 		return false;
 	if (formats[o->format].timed && !common_has_times(l, formats[o->format].name))
