@@ -69,7 +69,7 @@ struct page {
 struct sample {
 	struct page page[SAMPLED_MAX];
 	uint32_t count;
-	uint64_t stride, seen; /* one in so many of the pages of small objects is sampled */
+	uint64_t stride, seen; /* every stride-th of the pages of small objects is sampled */
 	uint64_t small_bytes, large;
 };
 

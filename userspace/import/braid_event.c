@@ -141,18 +141,15 @@ static bool take_quoted(struct trace_str *s, char text[VALUE_MAX], struct trace_
 /* "0x1f" or "31" */
 static bool take_number(struct trace_str *s, uint64_t *number)
 {
-	char digits[24];
-	size_t length = 0;
-	char *end;
+	char digits[sizeof("0xffffffffffffffff")] = "", *end;
 
-	while (length < s->len && length < sizeof(digits) - 1 && s->str[length] != ' ') {
-		digits[length] = s->str[length];
-		length++;
-	}
-	digits[length] = '\0';
-	*number = strtoull(digits, &end, str_begins(*s, "0x") ? 16 : 10);
-	*s = str_part(*s, length, s->len);
-	return length && !*end;
+	if (!str_begins(*s, "0x"))
+		return str_number(s, number) && (!s->len || str_begins(*s, " "));
+	for (size_t i = 0; i < s->len && i < sizeof(digits) - 1 && s->str[i] != ' '; i++)
+		digits[i] = s->str[i];
+	*number = strtoull(digits, &end, 16);
+	*s = str_part(*s, strlen(digits), s->len);
+	return !*end && (!s->len || str_begins(*s, " "));
 }
 
 uint32_t braid_event_kind(struct trace_str name)

@@ -14,7 +14,7 @@ struct span_source {
 	size_t value_count;
 };
 
-/* The one with that number; false: there are not so many. */
+/* The one with that number; false: there are fewer. */
 bool span_source(const struct analyzer *a, size_t i, struct span_source *to);
 
 struct span_bound {
