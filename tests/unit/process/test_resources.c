@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of when a process's context is read: here that of the test's own process. */
+#include "process/modules.h"
+#include "process/processes.h"
 #include "process/resources.h"
 #include "process/spans.h"
 #include "util/clock.h"
@@ -19,12 +21,15 @@ static char path[] = "/tmp/braid-test-resources-XXXXXX";
 static struct sink sink;
 static struct names *names;
 static struct resources *resources;
+static struct modules *modules;
+static struct processes *processes; /* none: `process` is asked for its keys, not looked at */
 static struct process process;
 static struct braid_process_context *header;
 static uint8_t payload[256];
 
 static void setup(void)
 {
+	static const struct record_options options;
 	int fd = mkstemp(path), memory = memfd_create(BRAID_PROCESS_CONTEXT, MFD_CLOEXEC);
 
 	ck_assert_int_ge(fd, 0);
@@ -32,6 +37,8 @@ static void setup(void)
 	ck_assert_int_eq(trace_writer_open(&sink.writer, path), 0);
 	ck_assert_int_eq(names_new(&names, &sink), 0);
 	ck_assert_int_eq(resources_new(&resources, &sink, names), 0);
+	ck_assert_int_eq(modules_new(&modules, &sink, NULL, false), 0);
+	ck_assert_int_eq(processes_new(&processes, &sink, NULL, modules, NULL, &options), 0);
 	process = (struct process){.id = 1, .pid = getpid()};
 	ck_assert_int_eq(ftruncate(memory, 4096), 0);
 	header = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, memory, 0);
@@ -43,6 +50,8 @@ static void teardown(void)
 {
 	munmap(header, 4096);
 	free(process.resource);
+	processes_free(processes);
+	modules_free(modules);
 	resources_free(resources);
 	names_free(names);
 	ck_assert_int_eq(trace_writer_close(sink.writer), 0);
@@ -142,6 +151,7 @@ START_TEST(attributes_before_the_context)
 	ck_assert(!gots && process.account.used[BUDGET_LATE_ATTRIBUTES] == 3);
 	publish(2);
 	while (!gots && now_ns() - began < 60000000000ULL) {
+		resources_tick(resources, processes); /* a tick's time for scans may be used up by one */
 		resources_key(resources, &process, 0);
 		usleep(1000);
 	}
