@@ -45,7 +45,7 @@ static inline struct stretch stretch_of(const struct explained *e, uint32_t id, 
 /* Nodes and parts add up to the stretch. */
 static inline void check_explanation(const struct explain *e)
 {
-	uint64_t all = e->stretch.to_ns - e->stretch.from_ns, in_nodes = 0, in_parts = 0;
+	uint64_t all = explain_ns(e), in_nodes = 0, in_parts = 0;
 
 	for (size_t i = 0; i < e->nodes.count; i++) {
 		ck_assert_uint_ge(e->nodes.at[i].total_ns, e->nodes.at[i].self_ns);
@@ -66,7 +66,7 @@ static inline struct explain *explain_of(struct explained *x, const struct stret
 {
 	struct explain *e;
 
-	ck_assert_int_eq(explain_new(&e, x->tl, s), 0);
+	ck_assert_int_eq(explain_new(&e, x->tl, s, true), 0);
 	check_explanation(e);
 	return e;
 }

@@ -108,11 +108,12 @@ bool common_load_stacks(struct loaded *l, const char *path, const struct filter 
 bool common_load_samples(struct loaded *l, const char *path, const struct filter *filter);
 
 /*
- * As common_load_samples(), with the samples only that are no further away than near() says from the moment, at which the
- * filter begins. The analysis is of the whole recording.
+ * As common_load_samples(), with the samples only that are no further away than near() says from the moment, at which
+ * `moment` begins. The analysis is of the whole recording, under `filter`.
  */
 typedef uint64_t (*common_near_fn)(const struct analyzer *a);
-bool common_load_near(struct loaded *l, const char *path, const struct filter *moment, common_near_fn near);
+bool common_load_near(struct loaded *l, const char *path, const struct filter *moment, common_near_fn near,
+		      const struct filter *filter);
 
 /* The steps behind common_read(): l->analysis, then l->views. False, with an error printed and the trace unloaded. */
 bool common_make_analysis(struct loaded *l, const struct filter *filter);

@@ -432,10 +432,11 @@ bool common_load_samples(struct loaded *l, const char *path, const struct filter
 	       common_make_analysis(l, filter);
 }
 
-bool common_load_near(struct loaded *l, const char *path, const struct filter *moment, common_near_fn near)
+bool common_load_near(struct loaded *l, const char *path, const struct filter *moment, common_near_fn near,
+		      const struct filter *filter)
 {
 	return read_trace(l, path, (struct part){.keep = KEEP_NEEDED, .filter = moment, .near = near}) &&
-	       common_make_analysis(l, NULL);
+	       common_make_analysis(l, filter);
 }
 
 void common_unload(struct loaded *l)

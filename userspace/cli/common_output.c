@@ -190,7 +190,7 @@ bool common_output_close(FILE *out, const char *path, int err)
 bool common_report(struct loaded *l, bool summary, unsigned top)
 {
 	struct diagnosis *d;
-	int err = diagnosis_new(&d, l->views);
+	int err = diagnosis_new(&d, l->views, true);
 
 	l->source.path = is_stdout(l->path) ? "FILE" : l->path;
 	l->source.diagnosis = d;

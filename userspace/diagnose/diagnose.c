@@ -77,11 +77,11 @@ static int check_all(struct diagnosis *d, const struct views *v, const struct fa
 	return err;
 }
 
-int diagnosis_new(struct diagnosis **out, const struct views *v)
+int diagnosis_new(struct diagnosis **out, const struct views *v, bool idle)
 {
 	struct diagnosis *d = calloc(1, sizeof(*d));
 	struct facts *facts = NULL;
-	int err = d ? facts_new(&facts, v) : -ENOMEM;
+	int err = d ? facts_new(&facts, v, idle) : -ENOMEM;
 
 	err = err ?: dumps_new(&d->dumps, v->an) ?: check_all(d, v, facts);
 	if (!err) {

@@ -93,8 +93,8 @@ enum finding_level finding_level(const struct finding *f);
 /* "high", "medium", "low". */
 const char *finding_level_name(const struct finding *f);
 
-/* 0 or -ENOMEM. */
-int diagnosis_new(struct diagnosis **out, const struct views *v);
+/* 0 or -ENOMEM. `idle`: shares are of all the time of threads, also of that in which they were idle. */
+int diagnosis_new(struct diagnosis **out, const struct views *v, bool idle);
 void diagnosis_free(struct diagnosis *d);
 
 #endif

@@ -341,7 +341,7 @@ static int compare_locks(const void *x, const void *y)
 
 /* ---- life ---- */
 
-int facts_new(struct facts **out, const struct views *v)
+int facts_new(struct facts **out, const struct views *v, bool idle)
 {
 	struct facts *f = calloc(1, sizeof(*f));
 	int err = f ? 0 : -ENOMEM;
@@ -350,6 +350,7 @@ int facts_new(struct facts **out, const struct views *v)
 	if (err)
 		return err;
 	f->an = v->an;
+	f->idle = idle;
 	f->ns = analysis_shown_ns(v->an);
 	f->marks = marks_new(v->an);
 	err = f->marks ? take_events(f) : -ENOMEM;
@@ -375,6 +376,11 @@ void facts_free(struct facts *f)
 	u64map_free(&f->place_of);
 	u64map_free(&f->lock_of);
 	free(f);
+}
+
+uint64_t facts_life_ns(const struct facts *f, const struct wall_thread *t)
+{
+	return f->idle || t->ns[WALL_IDLE] > t->life_ns ? t->life_ns : t->life_ns - t->ns[WALL_IDLE];
 }
 
 double facts_steady(const struct facts *f, enum rate_of rate)

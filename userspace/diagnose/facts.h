@@ -58,6 +58,7 @@ enum rate_of { RATE_DEOPT, RATE_CLASS_LOAD, RATE_CLASS_UNLOAD, RATE_THREAD_START
 struct facts {
 	const struct analysis *an;
 	uint64_t ns;	   /* the time that is looked at */
+	bool idle;	   /* shares are of all the time of threads, idle or not */
 	struct wall *wall; /* NULL: no times off the CPU were recorded */
 	uint8_t *marks;	   /* of each row of a->nodes */
 	struct fact_thread *threads;
@@ -73,9 +74,11 @@ struct facts {
 };
 
 /* 0 or -ENOMEM. */
-int facts_new(struct facts **out, const struct views *v);
+int facts_new(struct facts **out, const struct views *v, bool idle);
 void facts_free(struct facts *f);
 
+/* The time of a thread that shares are of. */
+uint64_t facts_life_ns(const struct facts *f, const struct wall_thread *t);
 /* Events a second in the part of the recording with the fewest: what comes at the start only is no rate. */
 double facts_steady(const struct facts *f, enum rate_of rate);
 /* The heaviest place of a class, NULL: there is none. */

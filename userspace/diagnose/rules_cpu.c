@@ -98,14 +98,16 @@ int rule_starved(struct check *c)
 	if (worst != SIZE_MAX)
 		evidence(c, "%s waited for %.0f %% of its time",
 			 analysis_thread_name(w->an, w->threads.at[worst].thread),
-			 percent(w->threads.at[worst].ns[WALL_RUNNABLE], w->threads.at[worst].life_ns));
+			 percent(w->threads.at[worst].ns[WALL_RUNNABLE],
+				 facts_life_ns(c->facts, &w->threads.at[worst])));
 	return 0;
 }
 
 int rule_switches(struct check *c)
 {
 	const struct kind_view *k = kind_at(c, BRAID_JVM_OFFCPU);
-	uint64_t switches = k->count + k->counted + k->idle, running_ns = c->facts->wall_ns[WALL_RUNNING];
+	uint64_t switches = k->count + k->counted + (c->facts->idle ? k->idle : 0),
+		 running_ns = c->facts->wall_ns[WALL_RUNNING];
 	double rate = running_ns ? (double)switches * 1e9 / (double)running_ns : 0;
 
 	/* A program that hardly runs has nothing to lose. */

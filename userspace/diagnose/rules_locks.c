@@ -155,7 +155,7 @@ static int add_worker(struct check *c, struct strpool *texts, pool_list *pools, 
 	return 0;
 }
 
-/* A pool whose workers are never idle has tasks in its queue. */
+/* A pool whose workers are never idle has tasks in its queue: this is about their idle time, which counts in any case. */
 static const struct pool *starved_pool(const pool_list *pools)
 {
 	const struct pool *worst = NULL;
@@ -209,7 +209,7 @@ int rule_one_thread(struct check *c)
 		const struct wall_thread *t = &w->threads.at[i];
 		uint64_t active = add_saturating(t->ns[WALL_RUNNING], t->ns[WALL_RUNNABLE]);
 
-		/* it has no rest itself: otherwise, what it waits for is to blame */
+		/* it has no rest itself, idle or not: otherwise, what it waits for is to blame */
 		if (t->java && percent(active, t->life_ns) >= 70 &&
 		    (worst == SIZE_MAX || c->facts->threads[i].for_it_ns > c->facts->threads[worst].for_it_ns))
 			worst = i;
@@ -242,7 +242,7 @@ int rule_pinned(struct check *c)
 		if (!t->pinned_ns)
 			continue;
 		carriers++;
-		life_ns = add_saturating(life_ns, w->threads.at[i].life_ns);
+		life_ns = add_saturating(life_ns, facts_life_ns(c->facts, &w->threads.at[i]));
 		pinned_ns = add_saturating(pinned_ns, t->pinned_ns);
 		if (!worst || t->pinned_max_ns > worst->pinned_max_ns)
 			worst = t;

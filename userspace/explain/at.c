@@ -183,7 +183,7 @@ static int add_thread(void *ctx, const struct wall_thread *wt)
 	struct search s = {v->at_ns, &t.segment};
 
 	if (!wt->life_ns || v->at_ns < wt->start_ns || v->at_ns >= wt->end_ns ||
-	    wall_each(x->w, wt, take_segment, &s) != 1)
+	    wall_each(x->w, wt, take_segment, &s) != 1 || (t.segment.idle && !v->idle))
 		return 0;
 	if (t.segment.state == WALL_RUNNING)
 		t.sample = sample_of(v, x->near, &t);
@@ -322,7 +322,7 @@ static int add_spans(struct at_view *v)
 
 /* ---- all ---- */
 
-int at_view_new(struct at_view **out, const struct timeline *tl, uint64_t at_ns)
+int at_view_new(struct at_view **out, const struct timeline *tl, uint64_t at_ns, bool idle)
 {
 	struct at_view *v = calloc(1, sizeof(*v));
 	const struct analyzer *a = tl->wall->an->a;
@@ -334,6 +334,7 @@ int at_view_new(struct at_view **out, const struct timeline *tl, uint64_t at_ns)
 		return -ENOMEM;
 	v->an = tl->wall->an;
 	v->at_ns = at_ns;
+	v->idle = idle;
 	v->lives = events_recorded(v->an, BRAID_EVENT_TYPE_OFFCPU);
 	err = take_near(&near, a->samples.at, a->samples.count, at_near_ns(a)) ?: add_cpus(v, tl, &near);
 	/* A carrier's samples are its virtual threads', too. */

@@ -41,14 +41,18 @@ struct at_view {
 	VEC(struct event) events;      /* that lasted then, but for times off the CPU: by kind and start */
 	VEC(struct span_sum) spans;    /* that had begun and had not ended, the oldest first */
 	struct span_view *all_spans;   /* which has them */
+	bool idle;		       /* with idle threads */
 	bool lives;		       /* times off the CPU are recorded, so `threads` is all recorded ones */
 };
 
 /* How far away from the moment a sample may be to say what ran. */
 uint64_t at_near_ns(const struct analyzer *a);
 
-/* 0 or -ENOMEM. `tl` must outlive it; its analyzer keeps samples, at least those that are near the moment. */
-int at_view_new(struct at_view **out, const struct timeline *tl, uint64_t at_ns);
+/*
+ * 0 or -ENOMEM. `tl` must outlive it; its analyzer keeps samples, at least those that are near the moment. `idle`: with idle
+ * threads.
+ */
+int at_view_new(struct at_view **out, const struct timeline *tl, uint64_t at_ns, bool idle);
 void at_view_free(struct at_view *v);
 
 enum at_activity at_activity(const struct at_thread *t);

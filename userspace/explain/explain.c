@@ -160,6 +160,15 @@ static int sum_leaf(struct explaining *x, const struct piece *p, size_t i, uint6
 	return 0;
 }
 
+/* Whether a piece's time in a state is left out. */
+static bool leave_out(struct explaining *x, const struct piece *p, enum wall_state state, uint64_t ns)
+{
+	if (x->idle || p->depth || state != WALL_IDLE)
+		return false;
+	x->e->left_out_ns += ns;
+	return true;
+}
+
 /* Gives the sums of a state their parts of a piece's time in it. */
 static int sum_leaves(struct explaining *x, const struct piece *p, enum wall_state state, uint64_t ns)
 {
@@ -167,6 +176,8 @@ static int sum_leaves(struct explaining *x, const struct piece *p, enum wall_sta
 	struct wall_shares shares = {.ns = ns, .weight = x->e->wall->threads.at[p->thread].summed_ns[state]};
 	int err = 0;
 
+	if (leave_out(x, p, state, ns))
+		return 0;
 	for (size_t i = 0; ns && i < life->sums.count && !err; i++)
 		if (life->sums.at[i].state == state)
 			err = sum_leaf(x, p, i, wall_shares_next(&shares, life->sums.at[i].ns));
@@ -302,6 +313,8 @@ static int blocked(struct explaining *x, const struct piece *p)
 				    .object = strpool_get(&an->a->strings, p->s->object)};
 	uint64_t ns = p->to_ns - p->from_ns;
 
+	if (leave_out(x, p, kind.state, ns))
+		return 0;
 	node = enter(x, p, kind, p->from_ns, ns);
 	if (node == ROW_NONE)
 		return -ENOMEM;
@@ -409,10 +422,10 @@ static int follow_path(struct explaining *x, const struct stretch *s)
 	return err ?: last ? between(x, NULL, last, at_ns, s->to_ns) : 0;
 }
 
-int explain_new(struct explain **out, struct timeline *tl, const struct stretch *s)
+int explain_new(struct explain **out, struct timeline *tl, const struct stretch *s, bool idle)
 {
 	struct explain *e = calloc(1, sizeof(*e));
-	struct explaining x = {.e = e, .tl = tl};
+	struct explaining x = {.e = e, .tl = tl, .idle = idle};
 	int err = -ENOMEM;
 
 	*out = e;

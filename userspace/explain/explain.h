@@ -4,8 +4,8 @@
  * that is the reason. While it was blocked, the reason is what its waker did in that time, and so on, until a thread that
  * ran, a timer, an interrupt, or somebody who is not known. explain_text.c and explain_json.c print it.
  *
- * The path is a tree: the children of a wait are what those who ended it did. Each ns of the stretch is in one node
- * (self_ns) and in one part, so both add up to the stretch exactly.
+ * The path is a tree: the children of a wait are what those who ended it did. Each ns of the stretch, but for what is left
+ * out of it, is in one node (self_ns) and in one part, so both add up to explain_ns() exactly.
  */
 #ifndef BRAID_EXPLAIN_EXPLAIN_H
 #define BRAID_EXPLAIN_EXPLAIN_H
@@ -73,14 +73,21 @@ struct explain {
 	VEC(struct explain_part) parts; /* the longest first */
 	struct explain_longest longest;
 	uint32_t longest_node;
-	uint64_t pieces; /* of threads' lives: what it took to make it */
-	bool cut;	 /* EXPLAIN_PIECES */
+	uint64_t left_out_ns; /* of the stretch, in which its thread was idle */
+	uint64_t pieces;      /* of threads' lives: what it took to make it */
+	bool cut;	      /* EXPLAIN_PIECES */
 	struct strpool texts;
 };
 
-/* 0 or -ENOMEM. The wall must outlive it, the timeline need not. */
-int explain_new(struct explain **out, struct timeline *tl, const struct stretch *s);
+/* 0 or -ENOMEM. The wall must outlive it, the timeline need not. `idle`: with the time in which its thread was idle. */
+int explain_new(struct explain **out, struct timeline *tl, const struct stretch *s, bool idle);
 void explain_free(struct explain *e);
+
+/* How long what is explained took. */
+static inline uint64_t explain_ns(const struct explain *e)
+{
+	return e->stretch.to_ns - e->stretch.from_ns - e->left_out_ns;
+}
 
 /* A part in one stretch and in another one. */
 struct explain_change {
@@ -116,6 +123,7 @@ struct explain_hit {
 struct explaining {
 	struct explain *e;
 	struct timeline *tl;
+	bool idle;			   /* with the time in which the stretch's thread was idle */
 	uint32_t chain[EXPLAIN_DEPTH + 1]; /* the threads between the stretch's and the current one */
 	uint64_t pieces;
 	bool noted[TIMELINE_SUMS_MAX]; /* those of the stretch's thread whose times are in their nodes */

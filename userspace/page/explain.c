@@ -126,7 +126,7 @@ static int put_parts(struct explains *x, const struct explain *e)
 /* Those nodes of the tree that the text has, too. A parent has more time than its children, and comes first. */
 static int put_nodes(struct explains *x, const struct explain *e)
 {
-	uint64_t least = (e->stretch.to_ns - e->stretch.from_ns) / EXPLAIN_TREE_SHARE;
+	uint64_t least = explain_ns(e) / EXPLAIN_TREE_SHARE;
 	uint32_t *number = calloc(e->nodes.count + 1, sizeof(*number)), count = 0;
 	struct json *j = &x->page->j;
 	int err = number ? 0 : -ENOMEM;
@@ -179,7 +179,7 @@ static int put_explain(struct explains *x, const struct explain *e, enum stretch
 		err = err ?: put_span(j, e);
 	json_decimal(j, "from_us", (double)lanes_time(x->page, e->stretch.from_ns) / 1000);
 	json_decimal(j, "to_us", (double)lanes_time(x->page, e->stretch.to_ns) / 1000);
-	json_number(j, "ns", e->stretch.to_ns - e->stretch.from_ns);
+	json_number(j, "ns", explain_ns(e));
 	if (e->parts.count)
 		err = err ?: put_text(j, "reason", print_headline, e, 0);
 	err = err ?: put_parts(x, e) ?: put_nodes(x, e);
@@ -192,7 +192,7 @@ static int put_explain(struct explains *x, const struct explain *e, enum stretch
 
 static int add_stacks(struct explains *x, const struct explain *e)
 {
-	uint64_t least = (e->stretch.to_ns - e->stretch.from_ns) / EXPLAIN_TREE_SHARE;
+	uint64_t least = explain_ns(e) / EXPLAIN_TREE_SHARE;
 	int err = 0;
 
 	for (size_t i = 0; i < e->parts.count && i < PARTS_MAX && !err; i++)
@@ -212,7 +212,7 @@ static int make(struct explains *x, const struct wall *w)
 	for (size_t i = 0; i < x->stretches.list.count && pieces < PIECES_MAX && !err; i++) {
 		struct explain *e;
 
-		err = explain_new(&e, tl, &x->stretches.list.at[i].stretch);
+		err = explain_new(&e, tl, &x->stretches.list.at[i].stretch, true);
 		if (err)
 			break;
 		if (VEC_PUSH(&x->list, e)) {

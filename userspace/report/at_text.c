@@ -138,14 +138,17 @@ static void text_lives(FILE *out, const struct at_view *v, unsigned top, bool al
 	for (size_t i = 0; i < v->threads.count; i++)
 		count[at_activity(&v->threads.at[i])]++;
 	if (!v->threads.count) {
-		fputs(v->lives ? "\nThreads: none was there\n"
-			       : "\nThreads: what they did is not recorded (record -e offcpu)\n",
+		fputs(v->lives && v->idle ? "\nThreads: none was there\n"
+		      : v->lives	  ? "\nThreads: none was there, or all were idle\n"
+					  : "\nThreads: what they did is not recorded (record -e offcpu)\n",
 		      out);
 		return;
 	}
-	fprintf(out, "\nThreads: %zu running, %zu stopped or waiting for a CPU, %zu blocked, %zu idle%s\n",
-		count[AT_RUNNING], count[AT_RUNNABLE], count[AT_BLOCKED], count[AT_IDLE],
-		v->lives ? "" : " (others are not recorded)");
+	fprintf(out, "\nThreads: %zu running, %zu stopped or waiting for a CPU, %zu blocked", count[AT_RUNNING],
+		count[AT_RUNNABLE], count[AT_BLOCKED]);
+	if (v->idle)
+		fprintf(out, ", %zu idle", count[AT_IDLE]);
+	fputs(v->lives ? "\n" : " (others are not recorded)\n", out);
 	listed = v->threads.count - (all ? 0 : count[AT_IDLE]);
 	for (size_t i = 0; i < listed && i < top; i++)
 		text_one(out, v, &v->threads.at[i]);

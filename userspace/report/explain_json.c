@@ -104,7 +104,9 @@ static void json_stretch(struct json *j, const struct explain *e)
 	json_string(j, "thread", wall_thread_name(e->wall, e->stretch.thread));
 	json_seconds(j, "from_s", analysis_since(an, e->stretch.from_ns));
 	json_seconds(j, "to_s", analysis_since(an, e->stretch.to_ns));
-	json_seconds(j, "time_s", e->stretch.to_ns - e->stretch.from_ns);
+	json_seconds(j, "time_s", explain_ns(e));
+	if (e->left_out_ns)
+		json_seconds(j, "idle_left_out_s", e->left_out_ns);
 	if (e->stretch.span) {
 		snprintf(span, sizeof(span), "%016" PRIx64, e->stretch.span->span_id);
 		json_string(j, "span", span);

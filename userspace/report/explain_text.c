@@ -7,11 +7,6 @@
 #include "events.h"
 #include "explain.h"
 
-static uint64_t length(const struct explain *e)
-{
-	return e->stretch.to_ns - e->stretch.from_ns;
-}
-
 static void text_thread(FILE *out, const struct explain *e)
 {
 	char took[QUANTITY_TEXT];
@@ -21,7 +16,9 @@ static void text_thread(FILE *out, const struct explain *e)
 	text_container(out, e->wall->an, wall_thread_process(e->wall, e->stretch.thread));
 	fputs(e->stretch.path && e->stretch.path->legs.count > 1 ? "), and other threads before it, took " : ") took ",
 	      out);
-	fputs(duration_text(took, length(e)), out);
+	fputs(duration_text(took, explain_ns(e)), out);
+	if (e->left_out_ns)
+		fprintf(out, ", but for %s in which it was idle", duration_text(took, e->left_out_ns));
 }
 
 /* ---- the headline ---- */
@@ -35,7 +32,7 @@ static void text_headline(FILE *out, const struct explain *e)
 		fputs(": nothing is recorded of it\n", out);
 		return;
 	}
-	fprintf(out, ": %.0f%% ", percent(p->ns, length(e)));
+	fprintf(out, ": %.0f%% ", percent(p->ns, explain_ns(e)));
 	explain_reason(out, e, p);
 	fputs("\n  from ", out);
 	explain_moment(out, e->wall->an, e->stretch.from_ns);
@@ -94,7 +91,7 @@ static void text_part(FILE *out, const struct explain *e, const struct explain_p
 {
 	char time[QUANTITY_TEXT], max[QUANTITY_TEXT];
 
-	fprintf(out, "  %6.2f%%  %11s", percent(p->ns, length(e)), duration_cell(time, 11, p->ns));
+	fprintf(out, "  %6.2f%%  %11s", percent(p->ns, explain_ns(e)), duration_cell(time, 11, p->ns));
 	if (p->count && !e->nodes.at[p->node].shared)
 		fprintf(out, "  %8" PRIu64 "  %10s  ", p->count, duration_cell(max, 10, p->longest.ns));
 	else
@@ -136,7 +133,7 @@ static void text_node(FILE *out, const struct explain *e, uint32_t node)
 	const struct explain_node *n = &e->nodes.at[node];
 	int indent = 2 * (int)n->depth;
 
-	fprintf(out, "  %6.2f%%%*s", percent(n->total_ns, length(e)), indent, "");
+	fprintf(out, "  %6.2f%%%*s", percent(n->total_ns, explain_ns(e)), indent, "");
 	explain_what(out, e, node, ROW_NONE);
 	if (*n->ended_by)
 		fprintf(out, ", until %s", n->ended_by);
@@ -153,7 +150,7 @@ static void text_children(FILE *out, const struct ranked *r, uint32_t parent)
 	for (size_t i = r->first[parent]; i < r->e->nodes.count; i++) {
 		const struct explain_node *n = &r->e->nodes.at[r->order[i]];
 
-		if (n->parent != parent || !r->order[i] || n->total_ns < length(r->e) / EXPLAIN_TREE_SHARE)
+		if (n->parent != parent || !r->order[i] || n->total_ns < explain_ns(r->e) / EXPLAIN_TREE_SHARE)
 			return;
 		text_node(out, r->e, r->order[i]);
 		text_children(out, r, r->order[i]);
@@ -223,7 +220,7 @@ static void text_change(FILE *out, const struct explain_diff *d, const struct ex
 
 void explain_diff_text(FILE *out, const struct explain_diff *d, unsigned top)
 {
-	uint64_t before = length(d->before), after = length(d->after);
+	uint64_t before = explain_ns(d->before), after = explain_ns(d->after);
 	char text[QUANTITY_TEXT], diff[QUANTITY_TEXT];
 
 	text_thread(out, d->after);

@@ -30,6 +30,34 @@ assert sum(p["time_s"] for p in e["parts"]) - e["time_s"] < 1e-6 and abs(e["to_s
 braid explain --thread coordinator --from "$middle" --to "$to" --against "$from..$middle" locked.trace >diff.txt
 finds ' difference  ' <diff.txt || fail "no differences: $(cat diff.txt)"
 
+# A user's own frames are idle, too; that time, and nothing else, can be left out.
+echo WhatIf. >idle.txt
+braid explain --thread coordinator --json --idle idle.txt locked.trace >idle.json
+braid explain --thread coordinator --json --idle idle.txt --no-idle locked.trace >busy.json
+python3 - <<-'END'
+	import json
+	every, idle, busy = (json.load(open(f"{name}.json")) for name in ("locked", "idle", "busy"))
+	shares = {name: sum(p["time_s"] for p in e["parts"] if p["state"] == "idle") for name, e in (("every", every), ("idle", idle), ("busy", busy))}
+	assert shares["every"] == shares["busy"] == 0 < shares["idle"], shares
+	assert abs(busy["idle_left_out_s"] - shares["idle"]) < 1e-6 and "idle_left_out_s" not in idle, (busy["idle_left_out_s"], shares)
+	assert abs(busy["time_s"] + shares["idle"] - idle["time_s"]) < 1e-6 and idle["time_s"] == every["time_s"], busy["time_s"]
+	assert abs(sum(p["time_s"] for p in busy["parts"]) - busy["time_s"]) < 1e-6, busy["parts"]
+	parked = [p for p in every["parts"] if p["state"] == "waiting" and p["who"] == "coordinator" or "for" in p]
+	at = max(parked or every["parts"], key=lambda p: p["time_s"])["longest"]["at_s"]
+	print(at + 1e-6, file=open("at", "w"))
+END
+read -r moment <at
+braid at --json locked.trace "$moment" >at.json
+braid at --json --idle idle.txt locked.trace "$moment" >at-idle.json
+braid at --json --idle idle.txt --no-idle locked.trace "$moment" >at-busy.json
+python3 - <<-'END'
+	import json
+	every, idle, busy = (json.load(open(f"{name}.json"))["threads"] for name in ("at", "at-idle", "at-busy"))
+	assert not next(t["idle"] for t in every if t["name"] == "coordinator"), every
+	assert next(t["idle"] for t in idle if t["name"] == "coordinator"), idle
+	assert len(every) == len(idle) and busy == [t for t in idle if not t["idle"]], busy
+END
+
 refuses()
 {
 	local why=$1
@@ -41,6 +69,7 @@ refuses()
 }
 
 refuses "has no times of a thread 'nobody'" --thread nobody locked.trace
+refuses "cannot read none.txt: No such file" --thread coordinator --idle none.txt locked.trace
 refuses "is called 'nothing'; locks: .*WhatIf\$Journal.*; methods: .*WhatIf.nap" --thread coordinator --what-if nothing=0 locked.trace
 
 # A process that has executed a program has two lives with one number: the program's is meant.

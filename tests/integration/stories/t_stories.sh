@@ -18,6 +18,10 @@ first "What was waited for" 'sleeping in StarvedPool.callBackEnd'
 first "Chains of waits" 'main \[parked\] in StarvedPool'
 first "Chains of waits" 'after \[sleeping\] in StarvedPool.callBackEnd'
 explains main 'pool-1-thread-\* sleeping in StarvedPool.callBackEnd'
+# A pool whose workers are said to be idle there has workers enough.
+braid diagnose StarvedPool.trace | finds 'pool-starved$' || fail "not diagnosed: $(braid diagnose StarvedPool.trace)"
+echo StarvedPool.callBackEnd >idle.txt
+! braid diagnose --idle idle.txt StarvedPool.trace | finds 'pool-starved$' || fail "diagnosed, though idle"
 
 # Without collections, of which a busy machine makes long waits.
 story SlowLog "$JAVA" -Xmx1g -Xmn768m -cp "$CLASSES" SlowLog "$FILE"

@@ -147,7 +147,7 @@ static size_t kept_near(bool with_span)
 		ck_assert_int_eq(trace_writer_put(w, &span), 0);
 	ck_assert_int_eq(trace_writer_close(w), 0);
 	ck_assert_int_eq(moment_parse("1.2", &moment.from), 0);
-	ck_assert(common_load_near(&l, trace_path, &moment, at_near_ns));
+	ck_assert(common_load_near(&l, trace_path, &moment, at_near_ns, NULL));
 	kept = l.analyzer->samples.count;
 	ck_assert_uint_eq(l.analyzer->last_ns, BASE_NS + (1000 + STEP_MS * (STEPS - 1)) * MS);
 	common_unload(&l);

@@ -56,7 +56,7 @@ struct diagnosed {
 	struct diagnosis *d;
 };
 
-static struct diagnosed diagnose(const struct trace_rec *recs, size_t count)
+static struct diagnosed diagnose_idle(const struct trace_rec *recs, size_t count, bool idle)
 {
 	struct diagnosed x = {.r = run_begin(NULL)};
 
@@ -65,8 +65,13 @@ static struct diagnosed diagnose(const struct trace_rec *recs, size_t count)
 	run_feed(&x.r, faults, COUNT(faults));
 	run_feed(&x.r, recs, count);
 	run_analyze(&x.r, NULL);
-	ck_assert_int_eq(diagnosis_new(&x.d, x.r.v), 0);
+	ck_assert_int_eq(diagnosis_new(&x.d, x.r.v, idle), 0);
 	return x;
+}
+
+static struct diagnosed diagnose(const struct trace_rec *recs, size_t count)
+{
+	return diagnose_idle(recs, count, true);
 }
 
 #define DIAGNOSE(...)                                                                                                  \
@@ -236,6 +241,19 @@ START_TEST(pinned_carriers)
 			       .vthread = 7)),
 		  "pinned", "1 carrier waited", "in demo.Util.inline");
 	must_not_find(DIAGNOSE(ALL, LIFE(1, 0, LONG_MS, 50), OFF(1, 50, LONG_MS, SLEEPING, CLASS(FUTEX))), "pinned");
+}
+END_TEST
+
+/* What a carrier is pinned is then a share of the time in which it is not idle; what it is pinned stays the same. */
+START_TEST(idle_time_is_left_out_of_shares)
+{
+	const struct trace_rec recs[] = {
+		ALL, LIFE(1, 0, LONG_MS, 600),
+		OFF(1, 600, 1200, SLEEPING, .flags = BRAID_OFFCPU_FUTEX << BRAID_OFFCPU_CLASS_SHIFT, .vthread = 7),
+		OFF(1, 1200, LONG_MS, IN_POOL, CLASS(FUTEX))};
+
+	must_find(diagnose_idle(recs, COUNT(recs), true), "pinned", "for 25 % of the time", "in demo.Util.inline");
+	must_find(diagnose_idle(recs, COUNT(recs), false), "pinned", "for 50 % of the time", "in demo.Util.inline");
 }
 END_TEST
 
@@ -522,6 +540,7 @@ Suite *test_diagnose(void)
 	tcase_add_test(rules, pools);
 	tcase_add_test(rules, one_thread_for_all);
 	tcase_add_test(rules, pinned_carriers);
+	tcase_add_test(rules, idle_time_is_left_out_of_shares);
 	tcase_add_test(rules, collections);
 	tcase_add_test(rules, leaks);
 	tcase_add_test(rules, finalizers);

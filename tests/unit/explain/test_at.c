@@ -13,7 +13,7 @@ static struct at_view *at(const struct explained *e, uint64_t ms)
 {
 	struct at_view *v;
 
-	ck_assert_int_eq(at_view_new(&v, e->tl, BASE_NS + ms * MS), 0);
+	ck_assert_int_eq(at_view_new(&v, e->tl, BASE_NS + ms * MS, true), 0);
 	return v;
 }
 
@@ -117,6 +117,25 @@ START_TEST(what_lasts)
 }
 END_TEST
 
+START_TEST(idle_threads_are_left_out)
+{
+	struct explained e = explained_of(rows, COUNT(rows));
+	struct at_view *v;
+	char *text;
+
+	ck_assert_int_eq(at_view_new(&v, e.tl, BASE_NS + 15 * MS, false), 0);
+	text = text_of(v, false, false);
+	ck_assert_ptr_nonnull(strstr(text, "Threads: 1 running, 0 stopped or waiting for a CPU, 0 blocked\n"));
+	free(text);
+	text = text_of(v, true, false);
+	ck_assert_ptr_null(strstr(text, "\"idle\":true"));
+	free(text);
+	at_view_free(v);
+	ck_assert(has(&e, 15, true, "\"idle\":true"));
+	explained_end(&e);
+}
+END_TEST
+
 /* Without times off the CPU nothing is said of what threads did, but for what was sampled. */
 START_TEST(only_samples)
 {
@@ -167,6 +186,7 @@ Suite *test_at(void)
 
 	tcase_add_test(t, a_moment);
 	tcase_add_test(t, what_lasts);
+	tcase_add_test(t, idle_threads_are_left_out);
 	tcase_add_test(t, only_samples);
 	tcase_add_test(t, hostile_rows);
 	suite_add_tcase(s, t);

@@ -255,6 +255,34 @@ START_TEST(idle_threads_are_not_explained_by_work)
 }
 END_TEST
 
+/* Also what of it is known in sum only; what is left adds up to the rest. */
+START_TEST(idle_time_is_left_out)
+{
+	const struct trace_rec recs[] = {
+		LIFE(1, 0, 200, 60), LIFE(2, 0, 200, 200), OFF(1, 0, 100, IN_POOL, CLASS(FUTEX), .other = 2),
+		OFF(1, 120, 140, PARKED, CLASS(FUTEX)), COUNTED(1, 20 * MS, CLASS(FUTEX), .node = IN_POOL)};
+	struct explained x = explained_of(recs, COUNT(recs));
+	struct stretch s = stretch_of(&x, 1, 0, 200);
+	struct explain *e;
+	char *text;
+
+	ck_assert_int_eq(explain_new(&e, x.tl, &s, false), 0);
+	check_explanation(e);
+	ck_assert_uint_eq(e->left_out_ns, 120 * MS);
+	ck_assert_uint_eq(explain_ns(e), 80 * MS);
+	ck_assert_uint_eq(ns_of(e, WALL_IDLE, "main"), 0);
+	ck_assert_uint_eq(ns_of(e, WALL_PARKED, "main"), 20 * MS);
+	text = explain_report(e, false);
+	ck_assert_ptr_nonnull(strstr(text, "took 80.00 ms, but for 120.00 ms in which it was idle: 75% running"));
+	free(text);
+	text = explain_report(e, true);
+	ck_assert_ptr_nonnull(strstr(text, "\"time_s\":0.08,\"idle_left_out_s\":0.12"));
+	free(text);
+	explain_free(e);
+	explained_end(&x);
+}
+END_TEST
+
 /* ---- what is not there ---- */
 
 START_TEST(outside_of_a_life)
@@ -433,6 +461,7 @@ Suite *test_explain(void)
 	tcase_add_test(tc, what_was_added_up);
 	tcase_add_test(tc, pauses_have_names);
 	tcase_add_test(tc, idle_threads_are_not_explained_by_work);
+	tcase_add_test(tc, idle_time_is_left_out);
 	tcase_add_test(tc, outside_of_a_life);
 	tcase_add_test(tc, wakers_that_were_not_there);
 	tcase_add_test(tc, a_wait_that_has_not_ended);

@@ -15,6 +15,8 @@ struct at_options {
 	const char *args[2]; /* FILE and TIME */
 	unsigned count;
 	struct filter moment; /* its --from */
+	struct filter filter; /* of the analysis: the frames of --idle */
+	struct idle_options idle;
 	unsigned top;
 	bool all, json;
 };
@@ -54,6 +56,8 @@ static void check_arguments(struct argp_state *state, struct at_options *o)
 			   "'%s' is not a time; write for example 1.5, 500ms, 2m, 12:30:05 or 2026-11-22T12:30:05",
 			   o->args[1]);
 	o->moment.has_from = true;
+	if (o->all && o->idle.none)
+		argp_error(state, "--all prints idle threads, and --no-idle leaves them out");
 }
 
 static error_t at_parse(int key, char *arg, struct argp_state *state)
@@ -61,6 +65,10 @@ static error_t at_parse(int key, char *arg, struct argp_state *state)
 	struct at_options *o = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		o->idle.filter = &o->filter;
+		state->child_inputs[0] = &o->idle;
+		return 0;
 	case OPT_ALL:
 		o->all = true;
 		return 0;
@@ -109,7 +117,7 @@ static bool write_moment(const struct loaded *l, const struct at_options *o, uin
 	struct wall *w;
 	int err = wall_new(&w, l->analysis);
 
-	err = err ?: timeline_new(&tl, w) ?: at_view_new(&v, tl, at_ns);
+	err = err ?: timeline_new(&tl, w) ?: at_view_new(&v, tl, at_ns, !o->idle.none);
 	if (!err && o->json)
 		at_json(stdout, v);
 	else if (!err)
@@ -122,18 +130,20 @@ static bool write_moment(const struct loaded *l, const struct at_options *o, uin
 
 int cmd_at(int argc, char **argv)
 {
-	static const struct argp argp = {options, at_parse, "[FILE] TIME", doc, NULL, 0, 0};
+	static const struct argp_child children[] = {{&idle_argp, 0, 0, 0}, {0}};
+	static const struct argp argp = {options, at_parse, "[FILE] TIME", doc, children, 0, 0};
 	struct at_options o = {.top = 50};
 	int status = EXIT_FAILURE;
 	struct loaded l;
 
 	if (common_parse(&argp, argc, argv, &o))
 		return EXIT_FAILURE;
-	if (common_load_near(&l, o.args[0], &o.moment, at_near_ns)) {
+	if (common_load_near(&l, o.args[0], &o.moment, at_near_ns, &o.filter)) {
 		uint64_t at_ns = common_has_times(&l, "a moment") ? find_moment(&l, &o) : 0;
 
 		status = common_status(&l, at_ns && write_moment(&l, &o, at_ns));
 		common_unload(&l);
 	}
+	filter_free(&o.filter);
 	return status;
 }

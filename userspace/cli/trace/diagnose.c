@@ -10,6 +10,7 @@
 
 struct diagnose_options {
 	struct common common;
+	struct idle_options idle;
 	struct terminal_options terminal;
 	const char *file;
 	bool json, rules;
@@ -30,6 +31,7 @@ static const char doc[] =
 	"  braid record --preset all -d 30 -p 4711 && braid diagnose\n"
 	"  braid diagnose --json braid.trace\n"
 	"  braid diagnose --from 5 --to 10 braid.trace\n"
+	"  braid diagnose --no-idle braid.trace\n"
 	"  braid diagnose --rules\n"
 	"\n"
 	"Each finding has its evidence and a command that shows more of it. A finding that is likely the consequence of "
@@ -42,8 +44,10 @@ static error_t diagnose_parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
+		o->idle.filter = &o->common.filter;
 		state->child_inputs[0] = &o->common;
-		state->child_inputs[1] = &o->terminal;
+		state->child_inputs[1] = &o->idle;
+		state->child_inputs[2] = &o->terminal;
 		return 0;
 	case OPT_JSON:
 		o->json = true;
@@ -56,13 +60,13 @@ static error_t diagnose_parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static bool write_diagnosis(const struct loaded *l, bool json)
+static bool write_diagnosis(const struct loaded *l, const struct diagnose_options *o)
 {
 	struct diagnosis *d;
-	int err = diagnosis_new(&d, l->views);
+	int err = diagnosis_new(&d, l->views, !o->idle.none);
 
 	if (!err)
-		(json ? diagnosis_json : diagnosis_text)(stdout, d, l->path);
+		(o->json ? diagnosis_json : diagnosis_text)(stdout, d, l->path);
 	diagnosis_free(d);
 	return common_output_close(stdout, NULL, err);
 }
@@ -75,7 +79,8 @@ static int write_rules(bool json)
 
 int cmd_diagnose(int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {&terminal_argp, 0, 0, 0}, {0}};
+	static const struct argp_child children[] = {
+		{&common_argp, 0, 0, 0}, {&idle_argp, 0, 0, 0}, {&terminal_argp, 0, 0, 0}, {0}};
 	static const struct argp argp = {options, diagnose_parse, "[FILE]", doc, children, 0, 0};
 	struct diagnose_options o = {0};
 	int status = EXIT_FAILURE;
@@ -88,7 +93,7 @@ int cmd_diagnose(int argc, char **argv)
 	if (o.rules) {
 		status = write_rules(o.json);
 	} else if (common_load(&l, o.file, &o.common.filter)) {
-		status = common_status(&l, write_diagnosis(&l, o.json));
+		status = common_status(&l, write_diagnosis(&l, &o));
 		common_unload(&l);
 	}
 	filter_free(&o.common.filter);

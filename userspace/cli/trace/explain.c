@@ -59,6 +59,7 @@ static const char doc[] =
 	"  braid explain --diff --span http.route=/cart braid.trace\n"
 	"  braid explain --span 'method:com.acme.Dao.*' --slowest 3 braid.trace\n"
 	"  braid explain --thread main --what-if com.acme.Journal=0 braid.trace\n"
+	"  braid explain --thread http-nio-8080-exec-3 --no-idle braid.trace\n"
 	"  braid explain --thread main --what-if io=/2 --what-if Parser.parse=/2 braid.trace\n"
 	"\n"
 	"Each moment of the thread is in one part: what the thread did itself, or what the thread did that ended its "
@@ -116,6 +117,8 @@ static void check_diff(struct argp_state *state, const struct explain_options *o
 			   o->slowest);
 	if (o->what_if.count && (o->diff || o->against_text || o->slowest > 1))
 		argp_error(state, "--what-if cannot be used with --diff or --against, and with one span only");
+	if (o->what_if.count && o->idle.none)
+		argp_error(state, "--what-if replays idle threads, too: leave --no-idle out");
 }
 
 static void check_choice(struct argp_state *state, const struct explain_options *o)
@@ -150,6 +153,10 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 	struct explain_options *o = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		o->idle.filter = &o->filter;
+		state->child_inputs[0] = &o->idle;
+		return 0;
 	case OPT_THREAD:
 		o->thread = arg;
 		return 0;
@@ -256,7 +263,8 @@ static bool write_explanation(const struct loaded *l, struct explain_options *o)
 
 int cmd_explain(int argc, char **argv)
 {
-	static const struct argp argp = {options, explain_parse, "[FILE]", doc, NULL, 0, 0};
+	static const struct argp_child children[] = {{&idle_argp, 0, 0, 0}, {0}};
+	static const struct argp argp = {options, explain_parse, "[FILE]", doc, children, 0, 0};
 	/* a window makes the analyzer keep samples with their times */
 	static const struct filter everything = {.has_from = true};
 	struct explain_options o = {.top = UINT32_MAX, .filter.norm = true};
@@ -274,5 +282,6 @@ int cmd_explain(int argc, char **argv)
 		common_unload(&l);
 	}
 	filter_free(&o.span);
+	filter_free(&o.filter);
 	return status;
 }

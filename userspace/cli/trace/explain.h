@@ -14,8 +14,9 @@ struct explain_options {
 	const char *against_text; /* as written: its times, or a span's id */
 	uint64_t against_span;
 	struct filter filter; /* of the analysis: without a window, because reasons may be anywhere */
-	struct filter span;   /* its id, or what it has */
-	unsigned slowest;     /* spans */
+	struct idle_options idle;
+	struct filter span; /* its id, or what it has */
+	unsigned slowest;   /* spans */
 	bool diff;
 	struct what_if what_if;
 	unsigned top;

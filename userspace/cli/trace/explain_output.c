@@ -13,7 +13,7 @@
 static int print_one(const struct explain_options *o, struct timeline *tl, const struct stretch *s)
 {
 	struct explain *e;
-	int err = explain_new(&e, tl, s);
+	int err = explain_new(&e, tl, s, !o->idle.none);
 
 	if (!err && o->json)
 		explain_json(stdout, e, o->top);
@@ -28,7 +28,7 @@ int explain_print_diff(const struct explain_options *o, struct timeline *tl, con
 {
 	struct explain *before = NULL, *after = NULL;
 	struct explain_diff d = {0};
-	int err = explain_new(&before, tl, against) ?: explain_new(&after, tl, s);
+	int err = explain_new(&before, tl, against, !o->idle.none) ?: explain_new(&after, tl, s, !o->idle.none);
 
 	err = err ?: explain_diff_new(&d, before, after);
 	d.typical_of = typical_of;
@@ -126,7 +126,7 @@ static int check_what_if(const struct what_if *wi, const struct what_if *program
 	if (*ok)
 		return 0;
 	out = open_memstream(&list, &size);
-	err = out ? explain_new(&e, tl, s) : -ENOMEM;
+	err = out ? explain_new(&e, tl, s, true) : -ENOMEM;
 	if (!err) {
 		err = list_names(out, e);
 		explain_free(e);
