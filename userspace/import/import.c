@@ -45,6 +45,8 @@ static const struct {
 	{BRAID_BLOCK_MAGIC, "is a trace of braid already"},
 	{"JAVA PROFILE", "is a heap dump; `braid heap FILE` reads it"},
 	{"SQLite format 3", "is a database; sqlite3 reads it"},
+	{"\x1f\x8b", "is packed twice; unpack it once with gzip -d"},
+	{"\x28\xb5\x2f\xfd", "is packed twice; unpack it once with zstd -d"},
 	{"{", "is JSON, which is not imported; use a collapsed, pprof or JFR file of the same tool"},
 	{"<", "is HTML or XML, which is not imported; use a collapsed, pprof or JFR file of the same tool"},
 };
@@ -57,12 +59,11 @@ static bool is_text(struct trace_str bytes)
 	return true;
 }
 
-/* Profiles of pprof begin with the types of their values, and most are compressed. */
 static enum import_format detect_binary(struct trace_str bytes)
 {
 	if (bytes.len > sizeof(JFR_MAGIC) && memcmp(bytes.str, JFR_MAGIC, sizeof(JFR_MAGIC)) == 0)
 		return IMPORT_JFR;
-	if (str_begins(bytes, "\x1f\x8b") || (str_begins(bytes, "\n") && !is_text(bytes)))
+	if (!is_text(bytes) && pprof_begins(bytes))
 		return IMPORT_PPROF;
 	return IMPORT_FORMATS;
 }
@@ -96,7 +97,7 @@ static int detect(struct input *in, enum import_format *format)
 	if (err)
 		return err;
 	if (!bytes.len)
-		return input_refuse(in, -EBADMSG, "is empty");
+		return input_refuse(in, -EBADMSG, "%s", in->file.gave_up ? in->file.why : "is empty");
 	*format = detect_binary(bytes);
 	if (*format != IMPORT_FORMATS)
 		return 0;
@@ -159,6 +160,8 @@ int import_file(struct trace_writer *w, const char *path, enum import_format for
 		err = detect(&r->in, &format);
 	if (!err)
 		err = formats[format].read(r);
+	if (!err && r->in.file.gave_up)
+		reader_lose(r, "packed rest", 1, "it %s", r->in.file.why);
 	if (!err && !r->b.begun)
 		err = r->loss_count
 			      ? input_refuse(&r->in, -EBADMSG, "has no samples that can be read: %s",

@@ -15,23 +15,22 @@
 int input_open(struct input *in, const char *path)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
+	int fd;
 
-	*in = (struct input){.fd = -1};
+	*in = (struct input){.file.fd = -1};
 	in->buffer = malloc(BUFFER_FIRST);
 	if (!in->buffer)
 		return -ENOMEM;
 	in->room = BUFFER_FIRST;
-	in->fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	return in->fd < 0 ? -errno : 0;
+	fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	return fd < 0 ? -errno : unpack_open(&in->file, fd);
 }
 
 void input_close(struct input *in)
 {
-	if (in->fd >= 0)
-		close(in->fd);
+	unpack_close(&in->file);
 	free(in->buffer);
 	in->buffer = NULL;
-	in->fd = -1;
 }
 
 static int grow(struct input *in)
@@ -59,11 +58,9 @@ static int fill(struct input *in, size_t wanted)
 
 		if (in->end == in->room && grow(in))
 			return -ENOMEM;
-		got = read(in->fd, in->buffer + in->end, in->room - in->end);
-		if (got < 0 && errno == EINTR)
-			continue;
+		got = unpack_read(&in->file, in->buffer + in->end, in->room - in->end);
 		if (got < 0)
-			return -errno;
+			return (int)got;
 		in->ended = got == 0;
 		in->end += (size_t)got;
 	}
@@ -126,7 +123,7 @@ int input_line(struct input *in, struct trace_str *line)
 		end = memchr(from, '\n', in->end - in->at);
 	}
 	len = end ? (size_t)(end - from) : in->end - in->at;
-	if (!len && !end)
+	if (!end && (!len || in->file.gave_up)) /* the end of what could be unpacked is rarely that of a line */
 		return 0;
 	in->line++;
 	if (!end && !in->ended)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A file of another tool, which is read forwards and in pieces, so it may be a pipe. */
+/* A file of another tool, which is read forwards and in pieces, so it may be a pipe; packed ones are unpacked. */
 #ifndef BRAID_IMPORT_INPUT_H
 #define BRAID_IMPORT_INPUT_H
 
@@ -10,16 +10,18 @@
 #include <trace/record.h>
 #include <util/vec.h>
 
+#include "unpack.h"
+
 #define INPUT_WHY_MAX 512
 #define INPUT_LINE_MAX (1U << 20) /* bytes of a line; longer ones are cut */
 #define INPUT_PEEK (128U << 10)	  /* bytes from which the format is recognised */
 
 struct input {
-	int fd;
+	struct unpack file;
 	uint8_t *buffer;
 	size_t room;		 /* grows with the lines */
 	size_t at, end;		 /* what is read, but not yet taken */
-	uint64_t offset;	 /* in the file, of what is taken next */
+	uint64_t offset;	 /* in what the file contains, of what is taken next */
 	uint64_t line;		 /* number of the last line that was taken */
 	bool ended;		 /* the buffer has the file's last byte */
 	bool cut;		 /* the last line was too long: its beginning was taken */

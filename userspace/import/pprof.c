@@ -11,13 +11,14 @@
 #include <analyze/kinds.h>
 #include <analyze/state.h>
 #include <braid/event.h>
+#include <util/varint.h>
 
 #include "proto/pprof.pb-c.h"
 #include "reader.h"
-#include "unpack.h"
 
-#define MEMORY_MAX (3ULL << 30) /* of the unpacked messages */
-#define TYPES_MAX 16U		/* values of a stack */
+#define PROFILE_MAX (1ULL << 30) /* bytes */
+#define MEMORY_MAX (3ULL << 30)	 /* of the unpacked messages */
+#define TYPES_MAX 16U		 /* values of a stack */
 /* A location of a stack takes a byte or two, and can have any number of lines. */
 #define FRAMES_FREE 65536U
 #define FRAMES_PER_BYTE 4U
@@ -449,13 +450,51 @@ static int read_profile(struct pprof *s, size_t bytes)
 	return err;
 }
 
+/* A profile may have its fields in any order: those that can be seen are all of the message, and in its form. */
+bool pprof_begins(struct trace_str bytes)
+{
+	enum { NUMBER = 0, BYTES = 2 };
+	static const char forms[] = "-BBBBBBNNNNBNENN"; /* E: either */
+	const uint8_t *p = (const uint8_t *)bytes.str, *end = p + bytes.len;
+	uint64_t tag, value;
+
+	while (p < end) {
+		const char *allowed;
+
+		p = varint_get(p, end, &tag);
+		if (!p || tag >> 3 >= strlen(forms))
+			return false;
+		allowed = (tag & 7) == NUMBER ? "NE" : (tag & 7) == BYTES ? "BE" : "";
+		if (!strchr(allowed, forms[tag >> 3]))
+			return false;
+		p = varint_get(p, end, &value);
+		if (p && (tag & 7) == BYTES)
+			p = value < (uint64_t)(end - p) ? p + value : NULL;
+		if (!p) /* cut, or larger than what can be seen */
+			return true;
+	}
+	return bytes.len > 0;
+}
+
+/* A profile is a message, of which no part can be read without the rest. */
+static int take_profile(struct input *in, input_bytes *to)
+{
+	int err = input_take(in, PROFILE_MAX + 1, to);
+
+	if (!err && to->count > PROFILE_MAX)
+		err = input_refuse(in, -EBADMSG, "has more than %llu MiB: it is refused", PROFILE_MAX >> 20);
+	if (!err && in->file.gave_up)
+		err = input_refuse(in, -EBADMSG, "%s", in->file.why);
+	return err;
+}
+
 int pprof_read(struct reader *r)
 {
 	uint64_t left = MEMORY_MAX;
 	ProtobufCAllocator limited = {limited_alloc, limited_free, &left};
 	struct pprof s = {.r = r};
 	input_bytes bytes = {0};
-	int err = unpack_all(&r->in, &bytes);
+	int err = take_profile(&r->in, &bytes);
 
 	if (!err) {
 		s.p = pprof__profile__unpack(&limited, bytes.count, bytes.at);

@@ -47,6 +47,9 @@ int perf_script_read(struct reader *r);
 int pprof_read(struct reader *r);
 int jfr_read(struct reader *r);
 
+/* A file that begins so, and is no text, can be a profile of pprof's. */
+bool pprof_begins(struct trace_str bytes);
+
 /* Counts what is damaged. The first of a kind has its place noted, in the way of printf(). */
 void reader_lose(struct reader *r, const char *kind, uint64_t count, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

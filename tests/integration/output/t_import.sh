@@ -23,6 +23,25 @@ need_sample
 braid export --annotate --threads "$SAMPLE" >was
 braid import -o stacks.trace - <was >/dev/null
 braid export --annotate --threads stacks.trace | cmp - was || fail "collapsed stacks differ"
+# Packed ones, too, from standard input or not.
+gzip -c was >stacks.gz
+zstd -q -c was >stacks.zst
+gzip -c flight.jfr >flight.jfr.gz
+zstd -q -c flight.jfr >flight.jfr.zst
+for by in gz zst; do
+	braid import -o packed.trace stacks.$by >/dev/null
+	braid export --annotate --threads packed.trace | cmp - was || fail "stacks packed by $by differ"
+	braid import -o packed.trace - <flight.jfr.$by >/dev/null
+	braid export packed.trace | cmp - flight.stacks || fail "the JDK's recording packed by $by differs"
+	# What is missing is said, and the rest is there.
+	status=0
+	{ cat stacks.$by && head -c 100 stacks.$by; } >cut.$by
+	braid import -o packed.trace cut.$by >/dev/null 2>err || status=$?
+	[[ $status -eq 3 ]] && grep -q "is damaged: 1 packed rest is left out; it is packed by .* and ends early, behind byte" err ||
+		fail "a cut file packed by $by: exit status $status: $(cat err)"
+	braid export --annotate --threads packed.trace | cmp - was || fail "what is whole of a cut file packed by $by differs"
+	braid info packed.trace | finds '^  import  *packed rest  *1' || fail "the loss is not in the trace"
+done
 braid script "$SAMPLE" | braid import -o script.trace - >out
 [[ $(count_of script.trace) -eq $(count_of "$SAMPLE") ]] || fail "the samples of the script differ"
 grep -q "^script.trace: $(count_of "$SAMPLE") samples and [1-9][0-9]* other events from perf script" out || fail "$(cat out)"

@@ -30,7 +30,7 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
 	"Makes a trace from what another tool recorded, for all commands that read traces. FILE is - for standard "
-	"input.\vExamples:\n"
+	"input, and may be packed by gzip or zstd.\vExamples:\n"
 	"  braid import stacks.txt\n"
 	"  braid import -o jfr.trace recording.jfr\n"
 	"  perf script -i perf.data -F +pid | braid import -o perf.trace -\n"
