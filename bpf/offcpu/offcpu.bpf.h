@@ -64,7 +64,7 @@ static __always_inline bool offcpu_walk_room(const struct braid_thread_time *t)
  * Takes a stack that is not available later: `starts` for the interval that begins, `walks` for others. The walk needs most
  * of the 512 bytes of stack that older kernels give.
  */
-static __always_inline void offcpu_switch_stack(struct braid_thread_time *t, const struct braid_process *p,
+static __always_inline void offcpu_switch_stack(void *ctx, struct braid_thread_time *t, const struct braid_process *p,
 						struct task_struct *task, struct pt_regs *entry, bool starts,
 						bool walks, __u64 now)
 {
@@ -81,6 +81,8 @@ static __always_inline void offcpu_switch_stack(struct braid_thread_time *t, con
 		room = starts || adds || (walks && offcpu_walk_room(t));
 		if (room && task_has_user_stack(task) && offcpu_stack_walk(p, task, key, &t->start) && starts)
 			offcpu_start_in_part(t);
+		if (room && task_stays_in_kernel(task))
+			offcpu_kernel_stack(ctx, p, &t->start);
 	}
 	if (!t->pending.start_ns)
 		return;
@@ -175,7 +177,7 @@ static __always_inline bool offcpu_walks(const struct braid_thread_time *t, stru
 
 	if (t->pending.start_ns)
 		return true;
-	if (stacks_at_start || offcpu_has_end(flags) || !task_has_user_stack(task))
+	if (stacks_at_start || offcpu_has_end(flags) || !(task_has_user_stack(task) || task_stays_in_kernel(task)))
 		return false;
 	l = limits_of_pid(t->pid);
 	return l && l->min_ns != NEVER;
@@ -337,7 +339,7 @@ static __always_inline void offcpu_begin_missed(struct braid_thread_time *t, __u
 	thread_time_ran(t, start);
 }
 
-static __always_inline void offcpu_out(struct task_struct *task, __u32 place, __u32 state, __u64 now)
+static __always_inline void offcpu_out(void *ctx, struct task_struct *task, __u32 place, __u32 state, __u64 now)
 {
 	struct braid_thread_time *t = offcpu_own(place, !state, now);
 	__u64 exec = task->se.sum_exec_runtime;
@@ -378,7 +380,7 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 place, __
 		p = bpf_map_lookup_elem(&processes, &tgid);
 		starts = starts && offcpu_start(t, p);
 		if (starts || walks)
-			offcpu_switch_stack(t, p, task, entry, starts, walks, now);
+			offcpu_switch_stack(ctx, t, p, task, entry, starts, walks, now);
 	}
 	barrier(); /* the waker reads the limits only after this */
 	t->now.start_ns = now;
@@ -437,7 +439,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (now > settings->end_ns)
 		return 0;
 	if (leaves)
-		offcpu_out(prev, from, preempt ? 0 : state, now);
+		offcpu_out(ctx, prev, from, preempt ? 0 : state, now);
 	if (to)
 		offcpu_in(next, to, now);
 	return 0;
@@ -523,8 +525,9 @@ static __always_inline enum offcpu_fate offcpu_fate(struct braid_thread_time *t)
  * Emits what is pending of the current thread, or adds it up, with the stack that it has. The program's own stack has no
  * room for a reference.
  */
-static __always_inline void offcpu_come_back(struct braid_thread_time *t)
+static __always_inline void offcpu_come_back(void *ctx, struct braid_thread_time *t)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	const struct braid_offcpu_limits *l;
 	struct braid_stack_ref *ref = &t->start;
 	enum offcpu_fate fate;
@@ -540,8 +543,10 @@ static __always_inline void offcpu_come_back(struct braid_thread_time *t)
 	       offcpu_is_parked(pid, fate == OFFCPU_EMITTED);
 	if (park && fate == OFFCPU_COUNTED)
 		park = jvm_event_room(pid, BRAID_JVM_OFFCPU);
-	if (room && (park || fate != OFFCPU_COUNTED) && task_has_user_stack(bpf_get_current_task_btf()))
+	if (room && (park || fate != OFFCPU_COUNTED) && task_has_user_stack(task))
 		offcpu_stack_now(bpf_map_lookup_elem(&processes, &pid), REUSE_SLEEPER, ref);
+	else if (room && fate != OFFCPU_COUNTED && task_stays_in_kernel(task))
+		offcpu_kernel_stack(ctx, bpf_map_lookup_elem(&processes, &pid), ref);
 	if (fate == OFFCPU_ADDED && stack_is_passing(ref))
 		fate = OFFCPU_EMITTED;
 	if (park)
@@ -564,7 +569,7 @@ int BPF_PROG(on_syscall_end)
 		return 0;
 	t = thread_time_of((__u32)bpf_get_current_pid_tgid());
 	if (t && t->pending.start_ns)
-		offcpu_come_back(t);
+		offcpu_come_back(ctx, t);
 	return 0;
 }
 
@@ -580,7 +585,7 @@ int BPF_PROG(on_switch_end)
 	if (t->now.start_ns)
 		offcpu_in_missed(t, tid);
 	if (t->pending.start_ns)
-		offcpu_come_back(t);
+		offcpu_come_back(ctx, t);
 	return 0;
 }
 

@@ -144,6 +144,20 @@ static __always_inline bool offcpu_stack_now(const struct braid_process *p, enum
 	return offcpu_stack(p, task, (struct pt_regs *)bpf_task_pt_regs(task), kind, ref);
 }
 
+/* What has called the program at most, and, at least, the kernel's __schedule(): whatever waits calls that by another function. */
+#define KERNEL_SKIPPED 3
+
+/* Takes the stack of the current thread, which only works in the kernel. `ctx` is the program's own context. */
+static __always_inline void offcpu_kernel_stack(void *ctx, const struct braid_process *p, struct braid_stack_ref *ref)
+{
+	struct sample *s = stack_begin(p);
+
+	if (!s)
+		return;
+	stack_walk_kernel_from(ctx, s, KERNEL_SKIPPED);
+	stack_take(s->w.slot, false, ref);
+}
+
 static __always_inline void pending_set(struct braid_thread_time *t, const struct braid_interval *i)
 {
 	struct braid_offcpu_counts *c = counts_get();

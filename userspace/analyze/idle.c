@@ -87,6 +87,11 @@ static const struct {
 	{"g_main_context_poll", IDLE_WAITS},
 	{"epoll_dispatch", IDLE_WAITS}, /* libevent */
 	{"aeApiPoll", IDLE_WAITS},	/* Redis */
+	/* workers of io_uring, in the kernel; io_wqe_worker until Linux 6.3 */
+	{"io_wq_worker", IDLE_OWN},
+	{"io_wqe_worker", IDLE_OWN},
+	{"io_worker_handle_work", IDLE_WORK},
+	{"io_wq_submit_work", IDLE_WORK},
 };
 
 /*
@@ -161,6 +166,9 @@ void idle_add(struct idle_state *s, enum idle_rule rule, bool foreign)
 		break;
 	case IDLE_SELECT:
 		s->selects = s->loop;
+		break;
+	case IDLE_WORK:
+		s->own = s->loop = s->selects = false;
 		break;
 	}
 }

@@ -18,6 +18,7 @@ enum idle_rule {
 	IDLE_OWN,    /* it waits for work as long as only frames of the JDK follow: others are the work */
 	IDLE_LOOP,   /* the loop of a framework's thread, which waits for work when an IDLE_SELECT follows */
 	IDLE_SELECT, /* waits for I/O: idle in an IDLE_LOOP only */
+	IDLE_WORK,   /* is the work of the IDLE_OWN or IDLE_LOOP that it is in */
 };
 
 /* Of a frame with this name. The frames of f->idle are IDLE_WAITS. */

@@ -3,7 +3,7 @@
  * Threads off the CPU for every reason, each in a function of its own. For each it prints "off FUNCTION TID FROM TO NS":
  * when the thread was in it, and that time less the thread's CPU time. It does everything three times: on a machine
  * whose kernel does not report every switch, a time may have neither a name nor a stack. A second thread, "helper", ends
- * what waits for somebody. It prints "no_faults", "no_32bit", "no_worker" for what the kernel does not have or allow.
+ * what waits for somebody. With an argument, only a worker of io_uring waits. It prints "no_faults", "no_32bit", "no_worker" for what the kernel does not have or allow.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -26,6 +26,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -395,36 +396,74 @@ static void code_32bit(void)
 	munmap(low, 4096);
 }
 
-/* A read by a worker, a thread of this process that only works in the kernel. */
-static void worker(void)
+/* A ring of one entry; or -1. */
+static int ring_new(uint8_t **queue, struct io_uring_sqe **sqe, uint32_t *tail)
 {
 	struct io_uring_params p = {0};
 	int ring = (int)syscall(SYS_io_uring_setup, 1, &p);
+
+	if (ring < 0 || !(p.features & IORING_FEAT_SINGLE_MMAP))
+		return -1;
+	*queue = mmap(NULL, p.sq_off.array + p.sq_entries * 4, PROT_READ | PROT_WRITE, MAP_SHARED, ring,
+		      IORING_OFF_SQ_RING);
+	*sqe = mmap(NULL, sizeof(**sqe), PROT_READ | PROT_WRITE, MAP_SHARED, ring, (off_t)IORING_OFF_SQES);
+	must(*queue != MAP_FAILED && *sqe != MAP_FAILED);
+	*(uint32_t *)(*queue + p.sq_off.array) = 0;
+	*tail = p.sq_off.tail;
+	return ring;
+}
+
+/* Has a request done by a worker, a thread of this process that only works in the kernel. */
+static void worker(const struct io_uring_sqe *request, void (*meanwhile)(void))
+{
 	struct io_uring_sqe *sqe;
 	uint8_t *queue;
-	char byte;
+	uint32_t tail;
+	int ring = ring_new(&queue, &sqe, &tail);
 	pthread_t t;
 
-	if (ring < 0 || !(p.features & IORING_FEAT_SINGLE_MMAP)) {
+	if (ring < 0) {
 		puts("no_worker");
 		return;
 	}
-	queue = mmap(NULL, p.sq_off.array + p.sq_entries * 4, PROT_READ | PROT_WRITE, MAP_SHARED, ring,
-		     IORING_OFF_SQ_RING);
-	sqe = mmap(NULL, sizeof(*sqe), PROT_READ | PROT_WRITE, MAP_SHARED, ring, (off_t)IORING_OFF_SQES);
-	must(queue != MAP_FAILED && sqe != MAP_FAILED);
-	*sqe = (struct io_uring_sqe){.opcode = IORING_OP_READ,
-				     .flags = IOSQE_ASYNC,
-				     .fd = ends[0],
-				     .addr = (uintptr_t)&byte,
-				     .len = 1,
-				     .off = UINT64_MAX};
-	*(uint32_t *)(queue + p.sq_off.array) = 0;
-	__atomic_store_n((uint32_t *)(queue + p.sq_off.tail), 1, __ATOMIC_RELEASE);
-	t = begin(writes);
+	*sqe = *request;
+	sqe->flags = IOSQE_ASYNC;
+	__atomic_store_n((uint32_t *)(queue + tail), 1, __ATOMIC_RELEASE);
+	t = begin(meanwhile);
 	must(syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1);
 	end(t);
 	close(ring);
+}
+
+/* The worker waits for work, until there is something to read. */
+static void worker_reads(void)
+{
+	char byte;
+
+	worker(
+		&(struct io_uring_sqe){
+			.opcode = IORING_OP_READ, .fd = ends[0], .addr = (uintptr_t)&byte, .len = 1, .off = UINT64_MAX},
+		writes);
+}
+
+#define FIFO "reasons.fifo"
+
+/* The other end is opened, and stays open. */
+static void opens_fifo(void)
+{
+	must(open(FIFO, O_WRONLY | O_CLOEXEC) >= 0);
+}
+
+/* It waits in its work until somebody opens the other end. */
+static void worker_opens(void)
+{
+	unlink(FIFO);
+	must(!mkfifo(FIFO, 0600));
+	worker(&(struct io_uring_sqe){.opcode = IORING_OP_OPENAT,
+				      .fd = AT_FDCWD,
+				      .addr = (uintptr_t)FIFO,
+				      .open_flags = O_RDONLY | O_CLOEXEC},
+	       opens_fifo);
 }
 
 static void all(void)
@@ -442,17 +481,24 @@ static void all(void)
 	OFF("reads_pipe", reads_pipe());
 	end(t);
 	code_32bit();
-	worker();
+	worker_reads();
+	worker_opens();
 	sockets();
 	files();
 	fault();
 	children();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	(void)argv;
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 3 && argc == 1; i++)
 		all();
+	if (argc == 1)
+		return 0;
+	must(!pipe(ends));
+	worker_reads();
+	worker_opens();
 	return 0;
 }

@@ -19,7 +19,7 @@ def in_row(*cells):
 
 frames = re.findall(r'\{"([^"]*)", IDLE_(\w+)\}', source)
 assert len(frames) > 60, frames
-for rule in ("waits", "own", "loop", "select"):
+for rule in ("waits", "own", "loop", "select", "work"):
     has = {name for name, of in frames if of.lower() == rule}
     assert has and in_row(rule) == has, (rule, in_row(rule) ^ has)
 for row, declaration in (

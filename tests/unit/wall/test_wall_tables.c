@@ -127,7 +127,7 @@ static bool idle_stack(const struct filter *f, const char *const *names, size_t 
 
 	for (size_t i = 0; i < count; i++)
 		idle_add(&s, idle_frame(f, names[i]),
-			 strncmp(names[i], "java.", 5) != 0 && strncmp(names[i], "sun.", 4));
+			 strchr(names[i], '.') && strncmp(names[i], "java.", 5) != 0 && strncmp(names[i], "sun.", 4));
 	return idle_is(&s);
 }
 
@@ -147,6 +147,11 @@ START_TEST(who_waits_for_work_is_idle)
 	ck_assert(IDLE(&f, "io.netty.channel.nio.NioEventLoop.run", "io.netty.channel.nio.NioEventLoop.select",
 		       "sun.nio.ch.SelectorImpl.lockAndDoSelect"));
 	ck_assert(!IDLE(&f, "io.netty.channel.nio.NioEventLoop.run", "demo.Handler.read", "java.lang.Object.wait"));
+	/* a worker of io_uring, and what it does in a request */
+	ck_assert(IDLE(&f, "ret_from_fork_asm", "io_wq_worker", "schedule_timeout"));
+	ck_assert(IDLE(&f, "ret_from_fork", "io_wqe_worker", "schedule_timeout"));
+	ck_assert(!IDLE(&f, "ret_from_fork_asm", "io_wq_worker", "io_worker_handle_work", "io_wq_submit_work",
+			"io_read", "io_schedule_timeout"));
 	/* a client that waits for an answer */
 	ck_assert(!IDLE(&f, "demo.Main.main", "org.apache.kafka.clients.consumer.KafkaConsumer.poll",
 			"sun.nio.ch.SelectorImpl.lockAndDoSelect"));
