@@ -13,7 +13,7 @@ static const struct kind *const kinds[] = {
 	&life_kind,    &threads_kind,  &code_kind,	   &dump_kind,	    &methods_kind,   &alloc_kind,
 	&live_kind,    &monitors_kind, &gc_kind,	   &loads_kind,	    &virtual_kind,   &exceptions_kind,
 	&natives_kind, &resource_kind, &mounts_kind,	   &heap_copy_kind, &histogram_kind, &timing_kind,
-	&malloc_kind,  &jni_refs_kind, &jni_critical_kind,
+	&malloc_kind,  &jni_refs_kind, &jni_critical_kind, &settings_kind,
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))

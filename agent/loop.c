@@ -70,7 +70,7 @@ static void replay(JNIEnv *jni)
 	r.classes = loads_count();
 	r.took_ns = clock_ns() - agent.joined_ns;
 	publish_definition((struct iovec[]){PART(&r, sizeof(r))}, 1);
-	settings_publish();
+	settings_publish(jni);
 	agent_leave();
 }
 

@@ -1,20 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The JVM's settings: flags that differ from their defaults, and the system properties that it began with. The helper publishes
- * them once in each connection. */
+/*
+ * The JVM's settings: its flags, and the system properties. The helper publishes all of them once in each connection, and at its end and
+ * with each dump those that have changed since.
+ */
 #include "agent.h"
 
 #include "core/publish.h"
+#include "core/slots.h"
 #include "vm/flags.h"
+#include "vm/properties.h"
 #include "vm/vmstructs.h"
 
-#define PROPERTIES_MAX 256	   /* the others are counted as lost */
 #define COMMAND "sun.java.command" /* it is in the HELLO record */
 
-static void publish(uint32_t origin, const char *name, const char *value)
+#define PUBLISHED_MAX 4096U /* an application may invent names as long as it runs */
+
+/* What was published. Only the helper uses it. */
+struct published {
+	uint64_t name;	/* hash of a flag's name, or of a property's and a letter */
+	uint64_t value; /* hash of origin and value */
+};
+
+static struct slots published = SLOTS_OF(struct published, 1, 2048);
+
+/* Whether a setting is to be published: it is new, or has changed, or there is no memory to know that. */
+static bool is_new(uint32_t origin, const char *name, const char *value)
+{
+	const char number[] = {(char)('A' + origin), '\0'};
+	uint64_t key = hash_text(hash_text(HASH_BEGIN, origin ? "" : "-D"), name) ?: 1,
+		 is = hash_text(hash_text(HASH_BEGIN, number), value);
+	struct published *p;
+
+	if (!slots_reserve(&published))
+		return true;
+	p = slots_find(&published, &key);
+	if (p->name && p->value == is)
+		return false;
+	if (!p->name && published.used == PUBLISHED_MAX) {
+		publish_lost(BRAID_REC_SETTING, 1);
+		return false;
+	}
+	published.used += !p->name;
+	*p = (struct published){key, is};
+	return true;
+}
+
+static void publish(uint32_t origin, const char *name, const char *value, uint16_t flags)
 {
 	struct braid_rec_setting r = {.origin = origin};
 
-	record_init(&r.hdr, BRAID_REC_SETTING, 0);
+	if (!is_new(origin, name, value))
+		return;
+	record_init(&r.hdr, BRAID_REC_SETTING, flags);
 	r.name_len = string_cut(name, &r.hdr.flags);
 	r.value_len = string_cut(value, &r.hdr.flags);
 	publish_definition((struct iovec[]){PART(&r, sizeof(r)), PART(name, r.name_len), PART(value, r.value_len)}, 3);
@@ -22,39 +59,35 @@ static void publish(uint32_t origin, const char *name, const char *value)
 
 static void publish_flag(const struct vm_flag *f)
 {
-	publish(f->origin, f->name, f->value);
+	publish(f->origin, f->name, f->value, 0);
 }
 
-static void publish_property(const char *name)
+static void publish_property(const char *name, const char *value, bool cut)
 {
-	char *value = NULL;
-
-	if (strcmp(name, COMMAND) != 0 &&
-	    (*agent.jvmti)->GetSystemProperty(agent.jvmti, name, &value) == JVMTI_ERROR_NONE)
-		publish(BRAID_SETTING_PROPERTY, name, value);
-	agent_release(value);
+	if (strcmp(name, COMMAND) != 0)
+		publish(BRAID_SETTING_PROPERTY, name, value, cut ? BRAID_REC_TRUNCATED : 0);
 }
 
-static void publish_properties(void)
+static uint32_t publish_new(JNIEnv *jni)
 {
-	char **names = NULL;
-	jint count = 0;
-
-	if ((*agent.jvmti)->GetSystemProperties(agent.jvmti, &count, &names) != JVMTI_ERROR_NONE)
-		return;
-	for (jint i = 0; i < count; i++) {
-		if (i < PROPERTIES_MAX)
-			publish_property(names[i]);
-		agent_release(names[i]);
-	}
-	agent_release(names);
-	if (count > PROPERTIES_MAX)
-		publish_lost(BRAID_REC_SETTING, (uint32_t)count - PROPERTIES_MAX);
-}
-
-void settings_publish(void)
-{
-	flags_open(vmstructs_library(agent.vm));
 	flags_each(publish_flag);
-	publish_properties();
+	return properties_each(jni, publish_property);
 }
+
+static void publish_changed(JNIEnv *jni)
+{
+	(void)publish_new(jni); /* what it left out is lost since the beginning */
+}
+
+void settings_publish(JNIEnv *jni)
+{
+	uint32_t left_out;
+
+	slots_free(&published);
+	flags_open(vmstructs_library(agent.vm));
+	left_out = publish_new(jni);
+	if (left_out)
+		publish_lost(BRAID_REC_SETTING, left_out);
+}
+
+const struct kind settings_kind = {.publish = publish_changed};

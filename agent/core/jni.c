@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#define UNIT_BYTES 3 /* what a unit of UTF-16 takes at most */
+
 /*
  * The last class before Object. A field id of a subclass is not valid for its siblings (jfieldIDWorkaround), and
  * FindClass could run one of the application's class loaders.
@@ -74,18 +76,28 @@ void jni_restore(JNIEnv *jni, jthrowable pending)
 	(*jni)->DeleteLocalRef(jni, pending);
 }
 
+bool jni_text(JNIEnv *jni, jstring string, char *to, size_t size)
+{
+	jsize length = (*jni)->GetStringLength(jni, string), done = 0, part;
+	size_t room = size - 1;
+
+	memset(to, 0, size); /* not every VM terminates the string */
+	for (; done < length && room >= UNIT_BYTES; done += part) {
+		part = (size_t)(length - done) <= room / UNIT_BYTES ? length - done : (jsize)(room / UNIT_BYTES);
+		(*jni)->GetStringUTFRegion(jni, string, done, part, to);
+		room -= strlen(to);
+		to += strlen(to);
+	}
+	return done == length;
+}
+
 void jni_string(JNIEnv *jni, jobject object, jfieldID field, char *to, size_t size)
 {
 	jstring string = field ? (*jni)->GetObjectField(jni, object, field) : NULL;
-	jsize length;
 
 	to[0] = '\0';
 	if (!string)
 		return;
-	length = (*jni)->GetStringLength(jni, string);
-	if ((size_t)length > (size - 1) / 3) /* one UTF-16 unit takes at most three bytes */
-		length = (jsize)((size - 1) / 3);
-	memset(to, 0, size); /* not every VM terminates the string */
-	(*jni)->GetStringUTFRegion(jni, string, 0, length, to);
+	(void)jni_text(jni, string, to, size);
 	(*jni)->DeleteLocalRef(jni, string);
 }

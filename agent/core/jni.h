@@ -12,6 +12,8 @@
 
 /* Finds a field of the ancestor of the object's class just below Object; *known caches it. NULL when there is none. */
 jfieldID jni_root_field(JNIEnv *jni, jobject object, const char *name, const char *type, _Atomic(jfieldID) *known);
+/* Copies a string as modified UTF-8. False: only its beginning fits. */
+bool jni_text(JNIEnv *jni, jstring string, char *to, size_t size);
 /* Copies a string field as modified UTF-8, cut to `size`; "" for null. */
 void jni_string(JNIEnv *jni, jobject object, jfieldID field, char *to, size_t size);
 /* Whether the calls before have thrown an exception, which it clears. */

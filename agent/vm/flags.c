@@ -4,6 +4,8 @@
 #include "mem.h"
 #include "vmstructs.h"
 
+#include <braid/ring.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -140,7 +142,7 @@ static bool value_print(char to[FLAG_VALUE_MAX], enum flag_type type, uint64_t a
 	case TYPE_SIZE:
 		return number_print(to, at, true, type == TYPE_INTX);
 	case TYPE_DOUBLE:
-		return mem_read(&number, at, sizeof(number)) && snprintf(to, FLAG_VALUE_MAX, "%.3f", number) > 0;
+		return mem_read(&number, at, sizeof(number)) && snprintf(to, FLAG_VALUE_MAX, "%f", number) > 0;
 	case TYPE_STRING:
 	case TYPE_STRINGS:
 		to[0] = '\0';
@@ -150,7 +152,7 @@ static bool value_print(char to[FLAG_VALUE_MAX], enum flag_type type, uint64_t a
 	}
 }
 
-/* False: the flag has its default value, or cannot be read. The table's last entry has no name. */
+/* False: the flag cannot be read. The table's last entry has no name. */
 static bool flag_read(const uint8_t *entry, struct vm_flag *to)
 {
 	uint64_t name, value, type = 0;
@@ -160,8 +162,8 @@ static bool flag_read(const uint8_t *entry, struct vm_flag *to)
 	memcpy(&value, entry + table.value, sizeof(value));
 	memcpy(&bits, entry + table.bits, sizeof(bits));
 	memcpy(&type, entry + table.type, table.named_types ? sizeof(type) : sizeof(uint32_t));
-	to->origin = bits & ORIGIN_MASK;
-	return name && to->origin && mem_read_string(to->name, sizeof(to->name), name) &&
+	to->origin = bits & ORIGIN_MASK ?: BRAID_SETTING_DEFAULT;
+	return name && mem_read_string(to->name, sizeof(to->name), name) &&
 	       value_print(to->value, type_of(type), value);
 }
 

@@ -11,13 +11,13 @@
 struct vm_flag {
 	char name[FLAG_NAME_MAX];
 	char value[FLAG_VALUE_MAX]; /* as -XX:+PrintFlagsFinal prints it */
-	uint32_t origin;	    /* enum braid_setting_origin */
+	uint32_t origin;	    /* enum braid_setting_origin, of a flag */
 };
 
 /* Finds the table of flags, at the first call. */
 void flags_open(void *libjvm);
 
-/* Calls `each` for every flag whose value is not the default. */
+/* Calls `each` for every flag, also for those that -XX:+PrintFlagsFinal shows only with UnlockDiagnosticVMOptions. */
 void flags_each(void (*each)(const struct vm_flag *f));
 
 #endif

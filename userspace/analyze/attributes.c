@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define EACH_MAX 512 /* of a process or a span; a file must not make lists as long as it likes */
+/* Of a process or a span, and of a JVM's settings: a file must not make lists as long as it likes. */
+#define EACH_MAX 512
+#define SETTINGS_MAX 2048
 
 const struct attribute_row *attributes_first(const struct analyzer *a, uint32_t place)
 {
@@ -26,22 +28,23 @@ static bool same(const struct attribute_row *a, const struct attribute_row *b)
 }
 
 /* `first` is the place in the row of the process or the span; NULL: nothing has defined it. */
-static int add(struct analyzer *a, uint32_t *first, struct attribute_row row)
+static int add(struct analyzer *a, uint32_t *first, struct attribute_row row, unsigned max)
 {
 	uint32_t *at = first;
 	unsigned count = 0;
 
-	for (; at && *at && count < EACH_MAX; count++) {
+	for (; at && *at && count < max; count++) {
 		struct attribute_row *r = &a->attributes.at[*at - 1];
 
 		if (same(r, &row)) {
+			r->was = r->value != row.value && !r->was ? r->value : r->was;
 			r->value = row.value;
 			r->origin = row.origin;
 			return 0;
 		}
 		at = &r->next;
 	}
-	if (!at || !row.key || count == EACH_MAX || a->attributes.count >= UINT32_MAX - 1) {
+	if (!at || !row.key || count == max || a->attributes.count >= UINT32_MAX - 1) {
 		a->ignored++;
 		return 0;
 	}
@@ -52,37 +55,42 @@ static int add(struct analyzer *a, uint32_t *first, struct attribute_row row)
 	return -ENOMEM;
 }
 
-static int feed(struct analyzer *a, uint32_t *first, uint32_t key, uint32_t value, uint32_t origin)
+static int feed(struct analyzer *a, uint32_t *first, uint32_t key, uint32_t value)
 {
 	return add(a, first,
-		   (struct attribute_row){
-			   .key = analyzer_name_of(a, key), .value = analyzer_name_of(a, value), .origin = origin});
+		   (struct attribute_row){.key = analyzer_name_of(a, key), .value = analyzer_name_of(a, value)},
+		   EACH_MAX);
 }
 
 int attributes_add(struct analyzer *a, uint32_t *first, const char *key, uint32_t value)
 {
 	uint32_t id = strpool_add(&a->strings, key, strlen(key));
 
-	return id == STRPOOL_FAILED ? -ENOMEM : add(a, first, (struct attribute_row){.key = id, .value = value});
+	return id == STRPOOL_FAILED ? -ENOMEM
+				    : add(a, first, (struct attribute_row){.key = id, .value = value}, EACH_MAX);
 }
 
 int attributes_feed_process(struct analyzer *a, const struct trace_resource *r)
 {
 	struct process_row *row = table_get(&a->processes, r->process);
 
-	return feed(a, row ? &row->attributes : NULL, r->key, r->value, 0);
+	return feed(a, row ? &row->attributes : NULL, r->key, r->value);
 }
 
 int attributes_feed_span(struct analyzer *a, const struct trace_attribute *r)
 {
 	struct span_row *row = table_get(&a->spans, spans_same(a, r->span));
 
-	return feed(a, row ? &row->attributes : NULL, r->key, r->value, 0);
+	return feed(a, row ? &row->attributes : NULL, r->key, r->value);
 }
 
 int attributes_feed_setting(struct analyzer *a, const struct trace_setting *r)
 {
 	struct process_row *row = table_get(&a->processes, r->process);
 
-	return feed(a, row ? &row->settings : NULL, r->key, r->value, r->origin);
+	return add(a, row ? &row->settings : NULL,
+		   (struct attribute_row){.key = analyzer_name_of(a, r->key),
+					  .value = analyzer_name_of(a, r->value),
+					  .origin = r->origin},
+		   SETTINGS_MAX);
 }

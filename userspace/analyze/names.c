@@ -166,6 +166,7 @@ const char *setting_origin_name(uint32_t origin)
 		[BRAID_SETTING_CONFIG_FILE] = "config file",   [BRAID_SETTING_MANAGEMENT] = "management",
 		[BRAID_SETTING_ERGONOMIC] = "ergonomic",       [BRAID_SETTING_ATTACH] = "attach",
 		[BRAID_SETTING_INTERNAL] = "internal",	       [BRAID_SETTING_IMAGE] = "image",
+		[BRAID_SETTING_DEFAULT] = "default",
 	};
 
 	return origin < BRAID_SETTING_ORIGINS && names[origin] ? names[origin] : "unknown";

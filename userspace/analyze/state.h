@@ -29,6 +29,7 @@ struct info_row {
 /* An attribute of a process or a span, or a setting of a JVM. */
 struct attribute_row {
 	uint32_t key, value; /* in a->strings */
+	uint32_t was;	     /* the first value of a setting that has changed; 0: it has not, or that was empty */
 	uint32_t origin;     /* of a setting, enum braid_setting_origin; else 0 */
 	uint32_t next;	     /* place of the next one in a->attributes, plus one; 0: it is the last */
 };

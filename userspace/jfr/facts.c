@@ -17,6 +17,7 @@ static const char *const origins[BRAID_SETTING_ORIGINS] = {
 	[BRAID_SETTING_CONFIG_FILE] = "Config file",   [BRAID_SETTING_MANAGEMENT] = "Management",
 	[BRAID_SETTING_ERGONOMIC] = "Ergonomic",       [BRAID_SETTING_ATTACH] = "Attach on demand",
 	[BRAID_SETTING_INTERNAL] = "Internal",	       [BRAID_SETTING_IMAGE] = "JImage",
+	[BRAID_SETTING_DEFAULT] = "Default",
 };
 
 static void put_setting(struct jfr *j, const struct attribute_row *row, uint32_t pid)

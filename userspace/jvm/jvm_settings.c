@@ -7,15 +7,20 @@
 #include "util/secret.h"
 #include "util/utf8.h"
 
+#include <string.h>
+
 #define NAME_MAX_BYTES 256
-#define VALUE_MAX_BYTES 2048
-#define SETTINGS_MAX 512 /* of a JVM; readers of traces keep as many. The others are counted. */
+#define VALUE_MAX_BYTES (3 * BRAID_STR_MAX + 1) /* an invalid byte becomes a character of three */
+#define CUT "..."				/* behind a value of which the agent has sent only the beginning */
+/* Of a JVM; readers of traces keep as many. The others are counted. JDKs have some 1,400, with 35 KiB of text. */
+#define SETTINGS_MAX 2048
+#define SETTINGS_MAX_BYTES (512U << 10)
 
 bool settings_on_setting(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
 	const struct braid_rec_setting *r = (const void *)rec;
 	const char *at = (const char *)(r + 1), *end = (const char *)rec + size, *name, *value;
-	char key[NAME_MAX_BYTES], text[VALUE_MAX_BYTES], masked[VALUE_MAX_BYTES];
+	char key[NAME_MAX_BYTES], text[VALUE_MAX_BYTES + sizeof(CUT)], masked[sizeof(text)];
 	struct trace_setting s = {.process = j->process->id};
 
 	if (size < sizeof(*r) || !jvm_take_string(&at, end, r->name_len, &name) ||
@@ -23,13 +28,16 @@ bool settings_on_setting(struct jvm *j, const struct braid_rec *rec, size_t size
 		return false;
 	if (!j->jvms->options->properties)
 		return true;
-	if (j->settings == SETTINGS_MAX) {
+	if (j->settings == SETTINGS_MAX || j->settings_bytes + r->name_len + r->value_len > SETTINGS_MAX_BYTES) {
 		sink_loss(j->jvms->sink, j->process->id, "collector", "setting", 1);
 		return true;
 	}
 	j->settings++;
+	j->settings_bytes += (uint32_t)r->name_len + r->value_len;
 	utf8_printable(key, sizeof(key), name, r->name_len);
-	utf8_printable(text, sizeof(text), value, r->value_len);
+	utf8_printable(text, VALUE_MAX_BYTES, value, r->value_len);
+	if (r->hdr.flags & BRAID_REC_TRUNCATED)
+		strcat(text, CUT);
 	secret_mask(masked, sizeof(masked), text);
 	s.origin = r->origin;
 	s.key = names_id(j->jvms->names, &j->process->account, trace_str_of(key));

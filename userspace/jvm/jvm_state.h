@@ -78,7 +78,7 @@ struct jvm {
 	uint64_t methods_reported, loads, unloaded, threads_started, threads_ended, classes_loaded, classes_unloaded,
 		bad;
 	uint64_t kept_bytes;		   /* of BUDGET_JVM_BYTES, without code */
-	uint32_t settings;		   /* sent to the trace */
+	uint32_t settings, settings_bytes; /* sent to the trace, with the bytes of their texts */
 	struct compilations *compilations; /* NULL: none wait */
 	struct code_cache cache;
 	struct call_record *calls; /* jvm_calls.c; NULL: none */

@@ -155,6 +155,7 @@ GETTER(get_owner, put_row(to, query_table_of(c), (uint32_t)c->at))
 
 GET_OWNED(owned_key, put_string(to, c, r->key))
 GET_OWNED(owned_value, put_string(to, c, r->value))
+GET_OWNED(owned_was, if (r->was) put_string(to, c, r->was))
 GET_OWNED(owned_origin, put_text(to, r->origin ? setting_origin_name(r->origin) : "system property"))
 
 static const struct query_column process_attributes[] = {
@@ -171,9 +172,10 @@ static const struct query_column span_attributes[] = {
 
 static const struct query_column settings[] = {
 	INTEGER("process_id", get_owner, "the JVM"),
-	TEXT("origin", owned_origin, "who set it: system property, command line, environment, ergonomic, ..."),
+	TEXT("origin", owned_origin, "who set it: system property, default, command line, ergonomic, ..."),
 	TEXT("key", owned_key, "UseG1GC, java.home, ..."),
 	TEXT("value", owned_value, "as text; that of a secret is ***"),
+	TEXT("was", owned_was, "the value at first, if it has changed; NULL: it has not"),
 };
 
 int query_facts(struct query *q)
@@ -185,8 +187,7 @@ int query_facts(struct query *q)
 		      &losses_rows),
 		TABLE(stats, "figures of the recording and of processes", &stats_rows),
 		TABLE(notices, "what a person should know", &notices_rows),
-		TABLE_OF(settings, "flags of JVMs that are not the default, and system properties", &settings_rows,
-			 processes),
+		TABLE_OF(settings, "flags and system properties of JVMs", &settings_rows, processes),
 		TABLE_OF(process_attributes, "what processes publish of themselves (OpenTelemetry)",
 			 &process_attributes_rows, processes),
 		TABLE_OF(span_attributes, "attributes of spans", &span_attributes_rows, spans),

@@ -44,7 +44,8 @@ void info_text(FILE *out, const struct views *v, const struct report_source *sou
 void info_json(FILE *out, const struct views *v, const struct report_source *source);
 
 /* ---- settings.c: braid info --settings ---- */
-void settings_text(FILE *out, const struct views *v);
+/* `part`: only settings whose names contain it, in any case; NULL: all. */
+void settings_text(FILE *out, const struct views *v, const char *part);
 
 /* ---- script.c: braid script ---- */
 

@@ -11,7 +11,8 @@
 /* Whether a person has chosen it, and not the JVM. */
 static bool is_chosen(const struct attribute_row *row)
 {
-	return row->origin && row->origin != BRAID_SETTING_ERGONOMIC && row->origin != BRAID_SETTING_INTERNAL;
+	return row->origin && row->origin != BRAID_SETTING_ERGONOMIC && row->origin != BRAID_SETTING_INTERNAL &&
+	       row->origin != BRAID_SETTING_DEFAULT;
 }
 
 /* As on the command line: "-XX:+UseG1GC", "-XX:MaxHeapSize=1073741824". */
@@ -39,7 +40,40 @@ void text_chosen_flags(FILE *out, const struct analyzer *a, uint32_t place)
 		putc('\n', out);
 }
 
-void settings_text(FILE *out, const struct views *v)
+enum group { CHANGED_FLAGS, PROPERTIES, DEFAULT_FLAGS, GROUPS };
+
+static enum group group_of(const struct attribute_row *row)
+{
+	if (!row->origin)
+		return PROPERTIES;
+	return row->origin == BRAID_SETTING_DEFAULT ? DEFAULT_FLAGS : CHANGED_FLAGS;
+}
+
+static void text_setting(FILE *out, const struct analyzer *a, const struct attribute_row *row)
+{
+	const char *was = strpool_get(&a->strings, row->was);
+
+	fputs("  ", out);
+	if (row->origin) {
+		text_flag(out, a, row);
+		fprintf(out, "  (%s%s%s)\n", setting_origin_name(row->origin), *was ? ", was " : "", was);
+	} else {
+		fprintf(out, "-D%s=%s%s%s%s\n", strpool_get(&a->strings, row->key),
+			strpool_get(&a->strings, row->value), *was ? "  (was " : "", was, *was ? ")" : "");
+	}
+}
+
+/* Flags with their default values come last: there are hundreds. */
+static void text_settings(FILE *out, const struct analyzer *a, uint32_t place, const char *part)
+{
+	for (int group = 0; group < GROUPS; group++)
+		for (const struct attribute_row *row = attributes_first(a, place); row; row = attributes_next(a, row))
+			if ((int)group_of(row) == group &&
+			    (!part || strcasestr(strpool_get(&a->strings, row->key), part)))
+				text_setting(out, a, row);
+}
+
+void settings_text(FILE *out, const struct views *v, const char *part)
 {
 	const struct analyzer *a = v->an->a;
 
@@ -49,17 +83,7 @@ void settings_text(FILE *out, const struct views *v)
 
 		fprintf(out, "%spid %u%s\n", i ? "\n" : "", v->jvms.at[i].pid,
 			place ? "" : "  flags and system properties are not known");
-		for (const struct attribute_row *row = attributes_first(a, place); row; row = attributes_next(a, row)) {
-			if (!row->origin)
-				continue;
-			fputs("  ", out);
-			text_flag(out, a, row);
-			fprintf(out, "  (%s)\n", setting_origin_name(row->origin));
-		}
-		for (const struct attribute_row *row = attributes_first(a, place); row; row = attributes_next(a, row))
-			if (!row->origin)
-				fprintf(out, "  -D%s=%s\n", strpool_get(&a->strings, row->key),
-					strpool_get(&a->strings, row->value));
+		text_settings(out, a, place, part);
 	}
 	if (!v->jvms.count)
 		fputs("The trace has no JVM.\n", out);
@@ -70,6 +94,8 @@ static void json_flag(struct json *j, const struct analyzer *a, const struct att
 	json_open(j, strpool_get(&a->strings, row->key), '{');
 	json_string(j, "value", strpool_get(&a->strings, row->value));
 	json_string(j, "origin", setting_origin_name(row->origin));
+	if (row->was)
+		json_string(j, "was", strpool_get(&a->strings, row->was));
 	json_close(j, '}');
 }
 

@@ -256,7 +256,7 @@ struct trace_resource {
 	uint32_t value; /* TRACE_NAME */
 };
 
-/* A flag of a JVM, or a system property that it began with. A later one with the same key takes its place. */
+/* A flag of a JVM, or a system property. A later one with the same key takes its place. */
 struct trace_setting {
 	uint32_t process;
 	uint32_t origin; /* enum braid_setting_origin */

@@ -114,7 +114,7 @@ public class Worker {
         System.out.println("ready " + System.getProperty("kept"));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             String[] word = line.split(" ");
-            int n = word.length > 1 ? Integer.parseInt(word[1]) : 0;
+            int n = word.length == 2 ? Integer.parseInt(word[1]) : 0;
             switch (word[0]) {
                 case "burn": // milliseconds of CPU time for each old thread
                     for (Old o : old) {
@@ -126,6 +126,9 @@ public class Worker {
                     break;
                 case "threads":
                     threads(n);
+                    break;
+                case "property": // its name and its new value
+                    System.setProperty(word[1], word[2]);
                     break;
                 case "gc":
                     gc(n);

@@ -70,6 +70,16 @@ static char *printed(void (*print)(FILE *out, const struct views *v))
 	return text;
 }
 
+static void all_settings(FILE *out, const struct views *v)
+{
+	settings_text(out, v, NULL);
+}
+
+static void some_settings(FILE *out, const struct views *v)
+{
+	settings_text(out, v, "heap");
+}
+
 static void as_json(FILE *out, const struct views *v)
 {
 	static const struct report_source source;
@@ -82,6 +92,7 @@ START_TEST(in_each_format)
 {
 	char *text;
 
+	set(BRAID_SETTING_DEFAULT, "MinHeapFreeRatio", "40");
 	set(BRAID_SETTING_COMMAND_LINE, "UseSerialGC", "true");
 	set(BRAID_SETTING_ERGONOMIC, "UseLargePages", "false");
 	set(BRAID_SETTING_ERGONOMIC, "MaxHeapSize", "1");
@@ -90,17 +101,25 @@ START_TEST(in_each_format)
 	set(BRAID_SETTING_PROPERTY, "MaxHeapSize", "\033[2J");
 	set(BRAID_SETTING_PROPERTY, "db.password", "geheim");
 
-	text = printed(settings_text);
+	text = printed(all_settings);
 	ck_assert_str_eq(text, "pid 100\n"
 			       "  -XX:+UseSerialGC  (command line)\n"
 			       "  -XX:-UseLargePages  (ergonomic)\n"
-			       "  -XX:MaxHeapSize=2  (management)\n"
+			       "  -XX:MaxHeapSize=2  (management, was 1)\n"
 			       "  -XX:New=x  (unknown)\n"
 			       "  -DMaxHeapSize=?[2J\n"
-			       "  -Ddb.password=***\n");
+			       "  -Ddb.password=***\n"
+			       "  -XX:MinHeapFreeRatio=40  (default)\n");
+	free(text);
+	text = printed(some_settings);
+	ck_assert_str_eq(text, "pid 100\n"
+			       "  -XX:MaxHeapSize=2  (management, was 1)\n"
+			       "  -DMaxHeapSize=?[2J\n"
+			       "  -XX:MinHeapFreeRatio=40  (default)\n");
 	free(text);
 	text = printed(as_json);
-	ck_assert_ptr_nonnull(strstr(text, "\"MaxHeapSize\":{\"value\":\"2\",\"origin\":\"management\"}"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "\"MaxHeapSize\":{\"value\":\"2\",\"origin\":\"management\",\"was\":\"1\"}"));
 	ck_assert_ptr_nonnull(strstr(text, "\"properties\":{\"MaxHeapSize\":\"?[2J\",\"db.password\":\"***\"}"));
 	free(text);
 }
@@ -115,7 +134,7 @@ START_TEST(not_wanted_or_cut)
 	send(&cut, sizeof(cut) - 4, NULL);
 	jvms.options = &(struct record_options){.properties = false};
 	set(BRAID_SETTING_COMMAND_LINE, "UseSerialGC", "true");
-	text = printed(settings_text);
+	text = printed(all_settings);
 	ck_assert_str_eq(text, "pid 100  flags and system properties are not known\n");
 	free(text);
 }
@@ -126,18 +145,44 @@ START_TEST(a_bounded_number)
 {
 	char name[16], *text;
 
-	for (int i = 0; i < 600; i++) {
+	for (int i = 0; i < 2100; i++) {
 		snprintf(name, sizeof(name), "Flag%d", i);
 		set(BRAID_SETTING_COMMAND_LINE, name, "1");
 	}
-	text = printed(settings_text);
-	ck_assert_ptr_nonnull(strstr(text, "Flag511="));
-	ck_assert_ptr_null(strstr(text, "Flag512="));
+	text = printed(all_settings);
+	ck_assert_ptr_nonnull(strstr(text, "Flag2047="));
+	ck_assert_ptr_null(strstr(text, "Flag2048="));
 	free(text);
 	sink_losses(&sink);
 	text = printed(as_json);
-	ck_assert_ptr_nonnull(strstr(text, "\"lost\":{\"collector\":{\"setting\":88}}"));
+	ck_assert_ptr_nonnull(strstr(text, "\"lost\":{\"collector\":{\"setting\":52}}"));
 	free(text);
+}
+END_TEST
+
+/* Few settings with long values reach the bound of bytes; the agent had to cut each of them. */
+START_TEST(bounded_and_cut_values)
+{
+	static char value[BRAID_STR_MAX + 1];
+	struct braid_rec_setting r = {.hdr = {.kind = BRAID_REC_SETTING, .flags = BRAID_REC_TRUNCATED},
+				      .origin = BRAID_SETTING_COMMAND_LINE,
+				      .name_len = 2,
+				      .value_len = BRAID_STR_MAX - 2};
+	char *text, *at;
+	int whole = 0;
+
+	for (int i = 0; i < 200; i++) {
+		memset(value, 'v', BRAID_STR_MAX);
+		value[0] = (char)('a' + i / 16); /* the name */
+		value[1] = (char)('a' + i % 16);
+		send(&r, sizeof(r), value);
+	}
+	text = printed(all_settings);
+	for (at = text; (at = strstr(at, "vvv...  (command line)")); at++)
+		whole++;
+	free(text);
+	ck_assert_int_gt(whole, 100);
+	ck_assert_int_le(whole, (512 << 10) / (int)BRAID_STR_MAX);
 }
 END_TEST
 
@@ -169,6 +214,7 @@ Suite *test_settings(void)
 	tcase_add_test(t, in_each_format);
 	tcase_add_test(t, not_wanted_or_cut);
 	tcase_add_test(t, a_bounded_number);
+	tcase_add_test(t, bounded_and_cut_values);
 	tcase_add_test(t, secrets);
 	suite_add_tcase(s, t);
 	return s;

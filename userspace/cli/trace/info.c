@@ -8,13 +8,15 @@
 struct info_options {
 	const char *file;
 	bool json, settings;
+	const char *part; /* of the settings' names */
 };
 
 enum { OPT_JSON = 0x200, OPT_SETTINGS };
 
 static const struct argp_option options[] = {
 	{"json", OPT_JSON, 0, 0, "Print one JSON object, for scripts", 0},
-	{"settings", OPT_SETTINGS, 0, 0, "Print instead the flags and system properties of each JVM", 0},
+	{"settings", OPT_SETTINGS, "PART", OPTION_ARG_OPTIONAL,
+	 "Print instead the flags and system properties of each JVM, or those whose names contain PART", 0},
 	{0},
 };
 
@@ -23,6 +25,7 @@ static const char doc[] =
 	"lost.\vExamples:\n"
 	"  braid info braid.trace\n"
 	"  braid info --settings braid.trace\n"
+	"  braid info --settings=heap braid.trace\n"
 	"  braid info --json braid.trace | python3 -m json.tool\n"
 	"\n"
 	"samples counts the samples of all threads, java_samples those of the JVMs' Java threads. A "
@@ -33,8 +36,9 @@ static const char doc[] =
 	"distinct stacks. A capability is true if the JVM granted it to the agent, and false if it "
 	"refused. A figure that was not measured is null.\n"
 	"\n"
-	"flags are those of the VM that do not have their default value, with who set them; properties are the system "
-	"properties that the VM began with. A value whose key names a secret, such as a password, is recorded as ***.";
+	"flags are those of the VM, with who set them (default: nobody); properties are the system properties. Of what "
+	"had another value when the recording began, that is given, too. A value whose key names a secret, such as a "
+	"password, is recorded as ***.";
 
 static error_t info_parse(int key, char *arg, struct argp_state *state)
 {
@@ -46,6 +50,7 @@ static error_t info_parse(int key, char *arg, struct argp_state *state)
 	}
 	if (key == OPT_SETTINGS) {
 		o->settings = true;
+		o->part = arg;
 		return 0;
 	}
 	if (key == ARGP_KEY_END && o->json && o->settings)
@@ -67,7 +72,7 @@ int cmd_info(int argc, char **argv)
 	if (o.json)
 		info_json(stdout, l.views, &l.source);
 	else if (o.settings)
-		settings_text(stdout, l.views);
+		settings_text(stdout, l.views, o.part);
 	else
 		info_text(stdout, l.views, &l.source);
 	status = common_status(&l, common_output_close(stdout, NULL, 0));
