@@ -131,7 +131,7 @@ static int html_hits(struct page *p, const struct hit_view *hit)
 }
 
 /* The samples come first, unless there are only other events. */
-static int html_graphs(struct page *p, const struct views *v)
+static int html_graphs(struct page *p, const struct views *v, const struct wall *wall)
 {
 	const char *event = analyzer_info(p->an->a, "record.event");
 	const struct page_source samples = {.samples = p->an->a->samples.at, .count = p->an->a->samples.count};
@@ -149,6 +149,7 @@ static int html_graphs(struct page *p, const struct views *v)
 	for (uint32_t kind = 0; kind < BRAID_JVM_EVENTS && !err; kind++)
 		if (kind_of(kind) && kind_of(kind)->graph && v->events->kinds[kind].weight)
 			err = html_kind(p, kind);
+	err = err ?: page_wakers(p, wall);
 	json_close(&p->j, ']');
 	return err;
 }
@@ -228,14 +229,14 @@ static void html_live(struct json *j, const struct page_live *live)
 	json_close(j, '}');
 }
 
-/* What there is by time. */
-static int html_time(struct page *p)
+/* The flame graphs, and what there is by time. */
+static int html_views(struct page *p, const struct views *v)
 {
 	struct wall *wall;
 	int err = wall_new(&wall, p->an);
 
-	if (!err)
-		err = html_lanes(p, wall) ?: html_timeline(p) ?: html_explain(p, wall);
+	err = err ?: html_graphs(p, v, wall);
+	err = err ?: html_lanes(p, wall) ?: html_timeline(p) ?: html_explain(p, wall);
 	wall_free(wall);
 	return err;
 }
@@ -266,8 +267,7 @@ static int html_data(FILE *out, const void *of)
 	if (report->request->live)
 		html_live(&p.j, report->request->live);
 	page_kinds(&p.j);
-	err = err ?: html_graphs(&p, v);
-	err = err ?: html_time(&p) ?: html_threads(&p, v);
+	err = err ?: html_views(&p, v) ?: html_threads(&p, v);
 	json_close(&p.j, '}');
 	page_free(&p);
 	return err;

@@ -49,11 +49,7 @@ static size_t shared_bytes(const char *x, const char *y)
 	return n;
 }
 
-/*
- * Labels in the order of their text: of each, how much it shares with the one before it, and the rest. web/pack.js joins
- * them.
- */
-static int html_labels(struct json *j, const struct tree *t)
+int page_labels(struct json *j, const struct tree *t)
 {
 	struct tree_label *labels = calloc(t->labels.count + 1, sizeof(*labels));
 	size_t *shared = calloc(t->labels.count + 1, sizeof(*shared));
@@ -103,7 +99,7 @@ static void html_nodes(struct json *j, const struct tree *t, uint32_t *place)
 
 int page_tree(struct json *j, const struct tree *t, uint32_t *place)
 {
-	int err = html_labels(j, t);
+	int err = page_labels(j, t);
 
 	html_nodes(j, t, place);
 	return err;

@@ -22,7 +22,8 @@
 #define PAGE_BIN_BYTES (3U << 19) /* shares of states in equal parts of the time */
 #define PAGE_DETAILS_MAX 60000U	  /* different objects, stacks and wakers of segments */
 #define PAGE_LANES_MAX 6000U
-#define PAGE_VLANES_MAX 500U /* of virtual threads */
+#define PAGE_CHAINS_MAX 20000U /* different chains of wakers, the heaviest ones */
+#define PAGE_VLANES_MAX 500U   /* of virtual threads */
 
 /* The page's threads, numbered in the order in which its data refer to them. */
 struct page {
@@ -43,6 +44,12 @@ void page_free(struct page *p);
 
 /* The number of a row of the analyzer's threads. `row` may be ROW_NONE. */
 int page_thread(struct page *p, uint32_t row, uint32_t *number);
+
+/*
+ * The labels of a tree in the order of their text: of each, how much it shares with the one before it, and the rest. web/pack.js
+ * joins them. 0 or -ENOMEM.
+ */
+int page_labels(struct json *j, const struct tree *t);
 
 /* Labels and nodes of a tree, as members of an object; fills `place`, the page's number of each node. */
 int page_tree(struct json *j, const struct tree *t, uint32_t *place);
@@ -75,6 +82,10 @@ int html_lanes(struct page *p, const struct wall *wall);
 /* ---- explain.c: why the slowest spans, and the threads with most to explain, took as long as they did ---- */
 /* Adds the virtual threads among them to the wall. */
 int html_explain(struct page *p, struct wall *wall);
+
+/* ---- wakers.c ---- */
+/* A flame graph of what blocked threads and of those who ended that, but for idle ones; none if nothing is known of it. */
+int page_wakers(struct page *p, const struct wall *wall);
 
 /* ---- times.c: the events of a flame graph by time ---- */
 

@@ -69,7 +69,7 @@ function layout() {
 /* What a flame graph of a part of the time leaves out. */
 function partNote() {
 	if (!state.range)
-		return "";
+		return graph.chains ? "Upwards: what was blocked, for what, and after -- who ended that, the innermost frame first. Without idle threads" : "";
 	if (!graph.times)
 		return "this page has no times of " + graph.name;
 	return graph.times.step > 1 ? "of the times of " + graph.name + ", the page has a part: sums are estimates" : "";
@@ -157,6 +157,11 @@ function legend() {
 	data.kinds.forEach((kind, k) => {
 		if (!seen[k])
 			return;
+		if (graph.chains) {
+			/* each of its stacks ends with a name */
+			legendItem(kindColour(k), kind === "class" ? "what was waited for, and who ended that" : kind);
+			return;
+		}
 		const item = legendItem(kindColour(k), state.hidden.has(k) ? kind + ", left out" : kind + " " + share(sums[k], all), "button");
 		item.setAttribute("aria-pressed", String(!state.hidden.has(k)));
 		item.title = "The share of the weight whose innermost frame is of this kind. Click to leave these stacks out.";

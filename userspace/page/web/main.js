@@ -13,7 +13,7 @@ function listenToChoices() {
 	$("graph").addEventListener("change", event => {
 		choose(+event.target.value);
 		match();
-		rebuild();
+		$(VIEWS[state.view]).hidden ? turnTo("graph") : rebuild();
 		changed(true);
 	});
 	$("process").addEventListener("change", event => {

@@ -36,7 +36,7 @@ function describeFrame() {
 	const i = active.focus, name = frameName(active, i);
 	$("detail-name").textContent = name;
 	$("detail-numbers").textContent = [kindText(active, i), ...numbersOf(active, i)].filter(text => text !== "").join(" \u00b7 ");
-	$("detail-method").hidden = i === 0 || !isMethod(name) || (state.view === "methods" && state.method === name);
+	$("detail-method").hidden = i === 0 || graph.chains || !isMethod(name) || (state.view === "methods" && state.method === name);
 	$("detail-copy").hidden = i === 0;
 	linkSource("detail-source", name);
 }

@@ -17,6 +17,7 @@ function choose(number) {
 	graph.named ??= graph.labels.length; /* further ones are the page's own */
 	whole = recordedTree(graph);
 	state.graph = number;
+	$(VIEWS.methods).hidden = Boolean(graph.chains); /* half of its stacks are upside down */
 	shape();
 }
 
