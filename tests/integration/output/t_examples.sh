@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every braid command that README, the pages in docs/ and the manual page show still works, and make knows its targets that they name.
 # class: long
-# takes: 120 s
+# takes: 90 s
 # alone: the pages' examples record the whole machine, and so attach to every JVM
 source "$(dirname "$0")/../lib.sh"
 
@@ -20,12 +20,29 @@ jar cfe app.jar App -C build/demo .
 ln -s "$CLASSES" build/java
 java -XX:StartFlightRecording=filename=recording.jfr -jar app.jar &>recording.out || fail "$(cat recording.out)"
 
-start_worker program -XX:NativeMemoryTracking=detail
-tell program burn 600000 # until it is killed
-mapfile -t pages < <(cd "$root" && grep -rlE --include='*.md' '^[#$] braid ' README.md docs)
+# column NAME PAGE...: one page after the other, in a directory and with a program of their own.
+column()
+{
+	mkdir "$1"
+	cd "$1"
+	cp -a ../app.jar ../recording.jfr ../build .
+	start_worker program -XX:NativeMemoryTracking=detail
+	tell program burn 600000 # until it is killed
+	for page in "${@:2}"; do
+		python3 "$TEST_DIR/examples.py" "$root/$page" "$JAVA_PID" "$JAVA_PID"
+		rm -f ./*.hprof* # a dump is written to a new file only
+	done
+	kill "$JAVA_PID"
+}
+
+# Those with the most commands first, so that both columns have as many.
+mapfile -t pages < <(cd "$root" && grep -rcE --include='*.md' '^[#$] braid ' README.md docs | sort -t: -k2 -nr | sed '/:0$/d; s/:.*//')
 [[ ${#pages[@]} -ge 5 ]] || fail "hardly a page shows a command: ${pages[*]}"
-for page in "${pages[@]}" docs/man/braid.1; do
-	python3 "$TEST_DIR/examples.py" "$root/$page" "$JAVA_PID" "$JAVA_PID"
-	rm -f ./*.hprof* # a dump is written to a new file only
+mapfile -t left < <(printf '%s\n' "${pages[@]}" | sed -n 'n;p')
+mapfile -t right < <(printf '%s\n' "${pages[@]}" | sed -n 'p;n')
+(column left docs/man/braid.1 "${left[@]}") &
+first=$!
+(column right "${right[@]}") &
+for pid in "$first" $!; do
+	wait "$pid" || fail "a command of a page failed"
 done
-kill "$JAVA_PID"
