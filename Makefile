@@ -246,15 +246,16 @@ SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS))
 
 # Everything that ends within ten minutes on two CPUs; each part ends with Check's own summary.
 test: setup
-	+$(Q)$(SUBMAKE) -Otarget test-sanitize test-unit test-programs
+	+$(Q)$(SUBMAKE) -Otarget test-unit test-programs
 	+$(Q)$(SUBMAKE) test-integration
 
-# A minute's worth of it, for use while working; then the tests that are too long for `make test`.
+# A minute's worth of it, for use while working; then the sanitizers, and the tests that are too long for `make test`.
 test-quick: setup
 	+$(Q)$(SUBMAKE) test-unit
 	+$(Q)$(SUBMAKE) test-integration CLASS=quick
 
 test-long: setup
+	+$(Q)$(SUBMAKE) -Otarget test-sanitize
 	+$(Q)$(SUBMAKE) test-integration CLASS=long
 
 # ---- the rest ----
