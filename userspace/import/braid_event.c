@@ -163,35 +163,64 @@ uint32_t braid_event_kind(struct trace_str name)
 	return 0;
 }
 
+/* A field of a line: a text or a number. */
+struct field {
+	struct trace_str key, text;
+	bool is_text;
+	uint64_t number;
+	char bytes[VALUE_MAX]; /* the text's */
+};
+
+/* Takes the next field from *s. False: there is none, or none that can be read, of which the rest of the line is lost. */
+static bool take_field(struct reader *r, struct trace_str *s, struct field *f)
+{
+	const char *equals = memchr(s->str, '=', s->len);
+
+	if (!s->len)
+		return false;
+	f->key = str_part(*s, 0, equals ? (size_t)(equals - s->str) : 0);
+	*s = str_part(*s, f->key.len + 1UL, s->len);
+	f->is_text = str_begins(*s, "\"");
+	if (f->is_text ? !take_quoted(s, f->bytes, &f->text) : !f->key.len || !take_number(s, &f->number)) {
+		reader_lose(r, "field", 1, "line %llu has a field that is neither a text nor a number",
+			    (unsigned long long)r->in.line);
+		return false;
+	}
+	*s = str_part(*s, str_begins(*s, " "), s->len);
+	return true;
+}
+
 void braid_event_take(struct reader *r, struct trace_jvm_event *e, struct trace_str fields)
 {
 	const struct kind *k = kind_of(e->kind);
-	char text[VALUE_MAX];
+	struct field f;
 
-	while (fields.len) {
-		const char *equals = memchr(fields.str, '=', fields.len);
-		struct trace_str key = str_part(fields, 0, equals ? (size_t)(equals - fields.str) : 0), value;
-		enum to to = to_of(k, e->kind, key);
-		uint64_t number;
-		bool good = true;
+	while (take_field(r, &fields, &f)) {
+		enum to to = to_of(k, e->kind, f.key);
 
-		fields = str_part(fields, key.len + 1UL, fields.len);
-		if (str_begins(fields, "\"")) {
-			good = take_quoted(&fields, text, &value);
-			if (good)
-				put_text(r, e, to, value);
-		} else if (key.len && take_number(&fields, &number)) {
-			put_number(r, e, to, number);
-		} else {
-			good = false;
-		}
-		if (!good) {
-			reader_lose(r, "field", 1, "line %llu has a field that is neither a text nor a number",
-				    (unsigned long long)r->in.line);
-			return;
-		}
-		fields = str_part(fields, str_begins(fields, " "), fields.len);
+		if (f.is_text)
+			put_text(r, e, to, f.text);
+		else
+			put_number(r, e, to, f.number);
 	}
+}
+
+void braid_loss_take(struct reader *r, struct trace_loss *loss, struct trace_str fields)
+{
+	struct field f;
+
+	while (take_field(r, &fields, &f)) {
+		if (f.is_text && str_equals(f.key, "hop"))
+			loss->hop = builder_text(&r->b, f.text);
+		else if (f.is_text && str_equals(f.key, "kind"))
+			loss->kind = builder_text(&r->b, f.text);
+		else if (!f.is_text && str_equals(f.key, "count"))
+			loss->count = f.number;
+	}
+	if (loss->hop.len && loss->kind.len && loss->count)
+		builder_loss(&r->b, loss);
+	else
+		reader_lose(r, "loss", 1, "line %llu does not say what was lost", (unsigned long long)r->in.line);
 }
 
 bool braid_event_is_of_process(uint32_t kind, const struct perf_header *h)

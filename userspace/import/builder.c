@@ -466,7 +466,14 @@ static uint64_t end_ns(const struct builder *b)
 	return b->first_ns == UINT64_MAX ? 0 : b->last_ns;
 }
 
-void builder_loss(struct builder *b, const char *kind, uint64_t count)
+void builder_loss(struct builder *b, const struct trace_loss *loss)
+{
+	begin(b);
+	builder_put(b, &(const struct trace_rec){.kind = TRACE_LOSS, .loss = *loss});
+	see_time(b, loss->time_ns, loss->time_ns);
+}
+
+void builder_not_imported(struct builder *b, const char *kind, uint64_t count)
 {
 	if (count)
 		PUT(b, LOSS, loss, end_ns(b), 0, str_of("import"), str_of(kind), count);

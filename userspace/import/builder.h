@@ -133,8 +133,10 @@ uint32_t builder_stack(struct builder *b, const uint32_t *frames, size_t count);
 /* Their texts are printable. */
 void builder_sample(struct builder *b, const struct trace_sample *s);
 void builder_event(struct builder *b, const struct trace_jvm_event *e);
+/* What the source has lost itself. */
+void builder_loss(struct builder *b, const struct trace_loss *loss);
 /* What the source has and the trace has not. */
-void builder_loss(struct builder *b, const char *kind, uint64_t count);
+void builder_not_imported(struct builder *b, const char *kind, uint64_t count);
 void builder_notice(struct builder *b, uint32_t severity, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* Writes what is known only now, and the end. `timed`: events have times. */

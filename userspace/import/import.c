@@ -126,7 +126,7 @@ static void put_facts(struct reader *r, const char *path)
 	for (size_t i = 0; i < r->loss_count; i++) {
 		const struct reader_loss *l = &r->losses[i];
 
-		builder_loss(b, l->kind, l->count);
+		builder_not_imported(b, l->kind, l->count);
 		builder_notice(b, BRAID_NOTICE_WARNING, "the imported file is damaged: %s", l->first);
 	}
 	builder_finish(b, r->timed);

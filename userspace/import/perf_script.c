@@ -139,11 +139,24 @@ static void finish_event(struct perf *p, uint32_t node)
 	p->event.kind = 0;
 }
 
+static void take_loss(struct perf *p, const struct perf_header *h)
+{
+	struct trace_loss loss = {.time_ns = h->time_ns};
+
+	if (h->pid)
+		loss.process = builder_process(&p->r->b, h->pid, h->comm);
+	braid_loss_take(p->r, &loss, h->rest);
+}
+
 static void begin_event(struct perf *p, const struct perf_header *h)
 {
 	uint32_t kind = braid_event_kind(h->event);
 	struct trace_jvm_event e = {.time_ns = h->time_ns, .kind = kind, .source = BRAID_SOURCE_COLLECTOR};
 
+	if (str_equals(h->event, BRAID_EVENT_LOSS)) {
+		take_loss(p, h);
+		return;
+	}
 	if (!kind) {
 		reader_leave(p->r, h->event, 1);
 		return;

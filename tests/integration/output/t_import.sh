@@ -49,6 +49,13 @@ grep -q "^script.trace: $(count_of "$SAMPLE") samples and [1-9][0-9]* other even
 sums_of() { braid query --format tsv "$1" 'select kind, count(*), sum(duration_ns), sum(weight) from events group by kind order by kind'; }
 sums_of "$SAMPLE" | grep -v '^config' >was
 sums_of script.trace | cmp - was || fail "the events of the script differ: $(sums_of script.trace | diff - was)"
+# What the recording lost is still lost, by its own hop; a script that lost nothing has an import that lost nothing.
+losses_of() { braid query --format tsv "$1" 'select hop, kind, sum(count) from losses group by hop, kind order by hop, kind'; }
+{ braid script "$SAMPLE" && echo 'braid 0/0 [000] 0.5: braid:loss: hop="bpf" kind="sample" count=41'; } | braid import -o lost.trace - >/dev/null
+{ losses_of "$SAMPLE" && printf 'bpf\tsample\t41\n'; } >was
+losses_of lost.trace | cmp - was || fail "the losses of the script differ: $(losses_of lost.trace | diff - was)"
+braid script lost.trace | braid import -o again.trace - >/dev/null
+losses_of again.trace | cmp - was || fail "the losses of an import's script differ"
 
 # What has no times says so, and what is no recording is refused.
 for command in "at stacks.trace 1" "script stacks.trace" "report --from 1 stacks.trace" "export --format chrome stacks.trace"; do

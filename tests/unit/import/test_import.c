@@ -206,6 +206,31 @@ START_TEST(events_of_a_script)
 }
 END_TEST
 
+/* What a recording has lost is not lost by the import, which counts what it cannot read itself. */
+START_TEST(losses_of_a_script)
+{
+	static const char text[] = "a 5/6 [000] 1.5: braid:lock: class=\"A\" duration_ns=70\n"
+				   "braid 0/0 [000] 1.6: braid:loss: hop=\"bpf\" kind=\"sample\" count=3\n"
+				   "java 5/5 [000] 1.6: braid:loss: hop=\"agent\" kind=\"alloc \\\"x\" count=1\n"
+				   "braid 0/0 [000] 1.9: braid:loss: hop=\"bpf\" kind=\"sample\" count=4\n"
+				   "braid 0/0 [000] 1.9: braid:loss: hop=\"bpf\" count=4\n";
+	struct imported i = import_text(text);
+	const struct loss_row *rows;
+
+	ck_assert_msg(!i.err, "%s", i.result.refused);
+	ck_assert_str_eq(i.result.damage, "1 loss is left out; line 5 does not say what was lost");
+	ck_assert_uint_eq(i.a->losses.count, 3);
+	rows = i.a->losses.at;
+	ck_assert_str_eq(strpool_get(&i.a->strings, rows[0].hop), "bpf");
+	ck_assert_str_eq(strpool_get(&i.a->strings, rows[0].kind), "sample");
+	ck_assert_uint_eq(rows[0].count, 7);
+	ck_assert_str_eq(strpool_get(&i.a->strings, rows[1].kind), "alloc \"x");
+	ck_assert_uint_eq(rows[1].count, 1);
+	ck_assert_str_eq(strpool_get(&i.a->strings, rows[2].hop), "import");
+	import_free(&i);
+}
+END_TEST
+
 static uint32_t exported_kind;
 
 static int write_kind(FILE *out, struct stream_file *f)
@@ -539,6 +564,7 @@ Suite *test_import(void)
 	tcase_add_test(tc, events_of_jfr_come_back);
 	tcase_add_test(tc, events_of_a_script_come_back);
 	tcase_add_test(tc, events_of_a_script);
+	tcase_add_test(tc, losses_of_a_script);
 	tcase_add_loop_test(tc, kinds_of_pprof_come_back, 0, 3);
 	tcase_add_test(tc, kinds_of_frames);
 	tcase_add_test(tc, damaged_lines_are_counted);
