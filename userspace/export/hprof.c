@@ -10,7 +10,7 @@
 
 #include <util/compare.h>
 #include <util/quantity.h>
-#include <views/views.h>
+#include <views/event_views.h>
 
 #include "stack_table.h"
 
@@ -67,22 +67,53 @@ static void put_thread(FILE *out, const struct stack_table *t, uint32_t thread, 
 	fputs(")\n", out);
 }
 
-static int put_trace(FILE *out, struct stack_table *t, uint32_t node, bool annotate)
-{
-	char name[FRAME_NAME_MAX];
+/* The lines of all labels, which are in many traces each. */
+struct lines {
+	char *text;
+	size_t size;
+	size_t *end; /* of each label's line */
+};
 
+static int lines_make(struct lines *l, const struct tree *tree, bool annotate)
+{
+	FILE *to = open_memstream(&l->text, &l->size);
+	char name[FRAME_NAME_MAX];
+	int err = 0;
+
+	l->end = calloc(tree->labels.count + 1, sizeof(*l->end));
+	for (size_t i = 0; to && l->end && i < tree->labels.count && !err; i++) {
+		const struct tree_label *label = &tree->labels.at[i];
+
+		stack_table_name(label, annotate, name);
+		put_frame(to, name, (enum stack_domain)label->domain, label->file, label->line);
+		err = fflush(to);
+		l->end[i] = l->size;
+	}
+	if (!to || fclose(to) || !l->end)
+		err = -ENOMEM;
+	return err ? -ENOMEM : 0;
+}
+
+static void lines_free(struct lines *l)
+{
+	free(l->text);
+	free(l->end);
+}
+
+static int put_trace(FILE *out, struct stack_table *t, uint32_t node, const struct lines *lines)
+{
 	if (stack_table_path(t, node))
 		return -ENOMEM;
 	for (size_t i = 0; i < t->path.count; i++) {
-		const struct tree_label *l = &t->tree->labels.at[t->path.at[i]];
+		uint32_t label = t->path.at[i];
+		size_t from = label ? lines->end[label - 1] : 0;
 
-		stack_table_name(l, annotate, name);
-		put_frame(out, name, (enum stack_domain)l->domain, l->file, l->line);
+		fwrite(lines->text + from, 1, lines->end[label] - from, out);
 	}
 	return 0;
 }
 
-static int put_traces(FILE *out, struct stack_table *t, bool annotate)
+static int put_all_traces(FILE *out, struct stack_table *t, const struct lines *lines)
 {
 	uint32_t thread = FIRST_THREAD - 1;
 	int err = 0;
@@ -93,8 +124,17 @@ static int put_traces(FILE *out, struct stack_table *t, bool annotate)
 		if (!i || s->thread != t->stacks.at[i - 1].thread)
 			put_thread(out, t, s->thread, ++thread);
 		fprintf(out, "TRACE %zu: (thread=%u)\n", FIRST_TRACE + i, thread);
-		err = put_trace(out, t, s->node, annotate);
+		err = put_trace(out, t, s->node, lines);
 	}
+	return err;
+}
+
+static int put_traces(FILE *out, struct stack_table *t, bool annotate)
+{
+	struct lines lines = {0};
+	int err = lines_make(&lines, t->tree, annotate) ?: put_all_traces(out, t, &lines);
+
+	lines_free(&lines);
 	return err;
 }
 
@@ -107,9 +147,8 @@ static void put_java_frame(void *ctx, const struct analysis *an, const struct xf
 }
 
 /* Their traces have numbers from `trace` on. The agent's sites have Java frames only, too. */
-static void put_sites(FILE *out, const struct views *v, size_t trace, unsigned top)
+static void put_sites(FILE *out, const struct analysis *an, const struct event_views *e, size_t trace, unsigned top)
 {
-	const struct event_views *e = v->events;
 	size_t count = top && top < e->sites.count ? top : e->sites.count;
 	uint64_t sum = 0;
 
@@ -117,10 +156,10 @@ static void put_sites(FILE *out, const struct views *v, size_t trace, unsigned t
 		return;
 	for (size_t i = 0; i < count; i++) {
 		fprintf(out, "TRACE %zu:\n", trace + i);
-		analysis_each_frame(v->an, e->sites.at[i].stack, put_java_frame, out);
+		analysis_each_frame(an, e->sites.at[i].stack, put_java_frame, out);
 	}
 	fputs("SITES BEGIN (ordered by live bytes) ", out);
-	put_date(out, v->an);
+	put_date(out, an);
 	fputs("          percent          live          alloc'ed  stack class\n"
 	      " rank   self  accum     bytes objs     bytes  objs trace name\n",
 	      out);
@@ -187,15 +226,18 @@ static int put_samples(FILE *out, const struct stack_table *t, bool annotate)
 
 int hprof_write(FILE *out, struct stack_table *t, const struct profile_unit *unit, bool annotate)
 {
-	int err;
+	struct event_views *events;
+	int err = event_views_new(&events, t->an);
 
 	(void)unit;
+	if (err)
+		return err;
 	fputs("JAVA PROFILE 1.0.1, created ", out);
 	put_date(out, t->an);
 	fputs("\nWritten by braid, in the form of -agentlib:hprof=cpu=samples,heap=sites,thread=y\n\n--------\n\n",
 	      out);
 	err = put_traces(out, t, annotate);
-	if (t->views)
-		put_sites(out, t->views, FIRST_TRACE + t->stacks.count, t->top);
+	put_sites(out, t->an, events, FIRST_TRACE + t->stacks.count, t->top);
+	event_views_free(events);
 	return err ?: put_samples(out, t, annotate);
 }

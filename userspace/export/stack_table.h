@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-struct views;
-
 struct thread_stack {
 	uint32_t thread; /* row of a->threads, ROW_NONE: unknown */
 	uint32_t node;	 /* of the tree */
@@ -22,9 +20,8 @@ struct stack_table {
 	struct tree *tree; /* TREE_FRAMES */
 	/* Each pair once; by process, name and id of the thread, then in the tree's order. */
 	VEC(struct thread_stack) stacks;
-	VEC(uint32_t) path;	   /* see stack_table_path() */
-	unsigned top;		   /* only this many of the heaviest stacks; 0: all */
-	const struct views *views; /* for formats that have more than stacks; NULL: only stacks */
+	VEC(uint32_t) path; /* see stack_table_path() */
+	unsigned top;	    /* only this many of the heaviest stacks; 0: all */
 };
 
 /* 0 or -ENOMEM. */

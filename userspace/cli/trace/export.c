@@ -31,13 +31,12 @@ static const struct {
 	bool samples;	 /* without an event, it has only samples */
 	bool own_stacks; /* as in struct timed_options */
 	bool tables;	 /* it has everything */
-	bool views;	 /* it has what reports have */
 	bool code;	 /* the compiled code, without samples */
 } formats[] = {{.name = "collapsed"},
 	       {"pprof", .stacks = pprof_write},
 	       {"otlp", .stacks = otlp_write},
 	       {"speedscope", .stacks = speedscope_write},
-	       {"hprof", .stacks = hprof_write, .samples = true, .views = true},
+	       {"hprof", .stacks = hprof_write, .samples = true},
 	       {"heatmap", .timed = heatmap_write, .samples = true, .own_stacks = true},
 	       {"firefox", .timed = firefox_write},
 	       {"chrome", .timed = chrome_write},
@@ -257,7 +256,6 @@ static int write_table(FILE *out, const struct loaded *l, const struct profile *
 	struct stack_table table;
 	int err = stack_table_new(&table, l->analysis, p, o->collapsed.top);
 
-	table.views = l->views;
 	if (!err)
 		err = formats[o->format].stacks(out, &table, &unit, o->collapsed.annotate);
 	stack_table_free(&table);
@@ -390,8 +388,6 @@ static bool load(struct loaded *l, const struct export_options *o)
 {
 	bool stacks = !o->format && !o->collapsed.threads && !o->event && !o->wakers;
 
-	if (formats[o->format].views)
-		return common_load(l, o->file, &o->common.filter);
 	return (stacks ? common_load_stacks : common_load_analysis)(l, o->file, &o->common.filter);
 }
 
