@@ -94,19 +94,18 @@ static __always_inline void offcpu_switch_stack(void *ctx, struct braid_thread_t
 		offcpu_count_pending(t);
 }
 
-/*
- * Whether the interval that begins will be added up, and has the stack, and the limits, of a moment ago. Intervals that are
- * reported are compared with the thread's memory each time.
- */
+/* Whether the interval that begins has the stack, and the limits, of a moment ago. */
 static __always_inline bool offcpu_start_recent(struct braid_thread_time *t, struct task_struct *task,
 						struct pt_regs *entry, __u32 place, __u64 now)
 {
+	bool adds = sums_expected(t, now);
+	__u64 since = now - (adds ? REUSE_SUM_NS : REUSE_EVENT_NS);
 	const struct stack_reuse *r;
 
-	if (t->min_ns == NEVER || !sums_expected(t, now))
+	if (t->min_ns == NEVER)
 		return false;
-	r = reuse_recent(reuse_key(task, entry, place, REUSE_SLEEPER), task, entry, now);
-	if (!r)
+	r = reuse_recent(reuse_key(task, entry, place, REUSE_SLEEPER), task, entry, since);
+	if (!r || !(adds || stack_is_sent(r->ref.stack)))
 		return false;
 	t->start = r->ref;
 	return true;

@@ -32,26 +32,45 @@ static __always_inline void waker_name(struct braid_thread_time *t, struct task_
 	t->now.waker_tid = task->pid;
 }
 
-/* Takes the stack of the current thread, which wakes the other one. */
+/* Takes the stack of the current thread, whose process is `p`. `entries`: its reuse_key(). */
+static __always_inline __u64 waker_stack(const struct braid_process *p, struct task_struct *task, struct pt_regs *entry,
+					 __u32 entries, __u64 now)
+{
+	struct braid_stack_ref ref = {0};
+	__u32 key = stack_reuse(p, task, entry, entries, &ref);
+
+	if (key == STACK_REUSED)
+		reuse_note_same(entries, task, entry, now);
+	else
+		offcpu_stack_walk(p, task, key, &ref);
+	return ref.stack;
+}
+
+/* Notes the current thread, which wakes the other one, and its stack, which it had a moment ago or is taken. */
 static __always_inline void waker_note(struct braid_thread_time *t, struct task_struct *task, __u64 now)
 {
 	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
-	struct braid_stack_ref ref = {0};
-	__u32 tgid = task->tgid;
-	struct braid_process *p;
+	__u32 tgid = task->tgid, entries = reuse_key(task, entry, thread_place(task->pid), REUSE_WAKER);
+	const struct stack_reuse *r = reuse_recent(entries, task, entry, now - REUSE_EVENT_NS);
+	const struct braid_process *p;
 	struct braid_wake *w;
+	__u64 stack = 0;
 
-	p = bpf_map_lookup_elem(&processes, &tgid);
-	if (!p && !irqs_noted) {
-		t->now.waker_pid = t->now.waker_tid = 0;
-		return;
+	if (r && stack_is_sent(r->ref.stack)) {
+		stack = r->ref.stack;
+	} else {
+		p = bpf_map_lookup_elem(&processes, &tgid);
+		if (!p && !irqs_noted) {
+			t->now.waker_pid = t->now.waker_tid = 0;
+			return;
+		}
+		if (p && task_has_user_stack(task))
+			stack = waker_stack(p, task, entry, entries, now);
 	}
-	if (p && task_has_user_stack(task))
-		offcpu_stack(p, task, entry, REUSE_WAKER, &ref);
 	w = &t->wakes[t->wake_count % BRAID_WAKES];
 	w->start_ns = t->now.start_ns;
 	w->time_ns = now;
-	w->stack = ref.stack;
+	w->stack = stack;
 	w->pid = tgid;
 	w->tid = task->pid;
 	t->wake_count++;

@@ -33,12 +33,12 @@ struct stack_reuse {
 	__u32 next; /* of the first entry of two: which of them is to be replaced next */
 	__u32 words;
 	__u32 reach; /* from sp to the last of them, in words */
-	/* The system call and its first argument, how often in a row the words were the same with them, and until when
-	 * they need not be read again. */
+	/* The system call and its first argument, how often in a row the words were the same with them, and when they
+	 * were last read; 0: they have to be read. */
 	__u32 call;
 	__u32 same;
 	__u64 argument;
-	__u64 recent_until_ns;
+	__u64 read_ns;
 	__u16 at[REUSE_WORDS]; /* in words from sp */
 };
 
@@ -250,7 +250,8 @@ static __always_inline bool reuse_same_words(const struct stack_reuse *r, __u32 
  * leaves such a place for another one with the same registers has the former stack for that time at most.
  */
 #define REUSE_STEADY 64
-#define REUSE_RECENT_NS 1000000
+#define REUSE_SUM_NS 1000000  /* where times are added up */
+#define REUSE_EVENT_NS 200000 /* for what is reported one by one, and its wakers */
 
 static __always_inline bool reuse_is_call(const struct stack_reuse *r, struct pt_regs *entry)
 {
@@ -258,21 +259,21 @@ static __always_inline bool reuse_is_call(const struct stack_reuse *r, struct pt
 }
 
 static __always_inline bool reuse_is_recent(const struct stack_reuse *r, struct task_struct *task,
-					    struct pt_regs *entry, __u64 now)
+					    struct pt_regs *entry, __u64 since)
 {
-	return r && now < r->recent_until_ns && reuse_is_here(r, task, entry) && r->same && reuse_is_call(r, entry);
+	return r && r->read_ns > since && reuse_is_here(r, task, entry) && r->same && reuse_is_call(r, entry);
 }
 
-/* The entry, from `key` on, whose words were read a moment ago; NULL: they have to be read. */
+/* The entry, from `key` on, whose words were read after `since`; NULL: they have to be read. */
 static __always_inline const struct stack_reuse *reuse_recent(__u32 key, struct task_struct *task,
-							      struct pt_regs *entry, __u64 now)
+							      struct pt_regs *entry, __u64 since)
 {
 	const struct stack_reuse *r = key ? reuse_at(key) : NULL;
 
-	if (!key || reuse_is_recent(r, task, entry, now))
+	if (!key || reuse_is_recent(r, task, entry, since))
 		return r;
 	r = reuse_at(key + 1);
-	return reuse_is_recent(r, task, entry, now) ? r : NULL;
+	return reuse_is_recent(r, task, entry, since) ? r : NULL;
 }
 
 /* The words of one of the entries from `key` on were the same. */
@@ -291,7 +292,7 @@ static __always_inline void reuse_note_same(__u32 key, struct task_struct *task,
 	}
 	if (r->same < REUSE_STEADY)
 		r->same++;
-	r->recent_until_ns = r->same < REUSE_STEADY ? 0 : now + REUSE_RECENT_NS;
+	r->read_ns = r->same < REUSE_STEADY ? 0 : now;
 }
 
 #endif

@@ -33,6 +33,15 @@ static __always_inline __u32 stack_sent_slot(__u64 hash)
 	return (__u32)(hash >> 20) % SENT_STACKS;
 }
 
+/* The collector has the stack, as far as the slot is not another one's. */
+static __always_inline bool stack_is_sent(__u64 hash)
+{
+	__u32 slot = stack_sent_slot(hash);
+	const __u64 *sent = bpf_map_lookup_elem(&sent_stacks, &slot);
+
+	return sent && *sent == hash;
+}
+
 /* The argument of a step. */
 struct stack_step {
 	struct sample *s;
@@ -402,18 +411,15 @@ static __always_inline int stack_send(struct sample *s, __u32 kind)
 static __noinline __u32 stack_reuse(const struct braid_process *p, struct task_struct *task, struct pt_regs *entry,
 				    __u32 entries, struct braid_stack_ref *ref)
 {
-	__u32 key = reuse_choose(entries, task, entry), slot;
+	__u32 key = reuse_choose(entries, task, entry);
 	const struct stack_reuse *r = reuse_at(key);
-	__u64 *sent;
 
 	if (!key || !r || !p || !ref || p->context.module || p->context.table)
 		return 0;
 	if (!reuse_is_here(r, task, entry) || r->tgid != (__u32)task->tgid || r->ref.generation != p->generation ||
 	    r->jvm != p->jvm)
 		return key;
-	slot = stack_sent_slot(r->ref.stack);
-	sent = bpf_map_lookup_elem(&sent_stacks, &slot);
-	if (!sent || *sent != r->ref.stack || (r->java && !stack_same_code(r)) ||
+	if (!stack_is_sent(r->ref.stack) || (r->java && !stack_same_code(r)) ||
 	    !reuse_same_words(r, reuse_kind_of(key)))
 		return key;
 	*ref = r->ref;

@@ -36,6 +36,22 @@ events steady.trace \
 	"there were more of them" "int(truth['left'][0][0]) > 10 * int(truth['left'][0][1])" \
 	"nothing lost" "lost == []"
 
+# As events, it is looked at five times as often.
+start_program each.trace.truth ./steady 4 2000
+start_record -q -F 99 -e 'cpu,offcpu=0ns/each/' -p "$JAVA_PID" -o each.trace
+wait_sampling
+go_on
+wait_says each.trace.truth "done"
+stop_record
+end_program
+events each.trace \
+	"waits below their callers" "all(abs(len([e for e in of('offcpu') if e.thread.name == 'taker' and side in e.stack and
+		e.flags >> 20 & 15 != 1]) - int(truth[side][0][0])) <= total_early for side in ('left', 'right')
+		for total_early in [int(truth['left'][0][1]) + int(truth['right'][0][1])])" \
+	"their wakers are below the other thread's function" "all(e.other_stack == [] or 'gives' in e.other_stack for e in of('offcpu')
+		if e.thread.name == 'taker' and e.flags >> 20 & 15 != 1)" \
+	"nothing lost" "lost == []"
+
 for mode in -Xint -Xmixed; do
 	"$BUILD/braid" record -q -e 'offcpu=0ns/comm=="java" && each/' -o java.trace -- "$JAVA" "$mode" -cp "$CLASSES" SamePlace
 	# A nap can be cut short by a preemption, and a safepoint can follow it.
