@@ -8,6 +8,17 @@
 
 #include "maps.bpf.h"
 
+/*
+ * Set before loading: bpf_rdonly_cast() exists (Linux 6.2). With it the kernel's structures are read by plain loads, which are 0
+ * where there is no memory, and not by a call for each field.
+ */
+const volatile bool kernel_casts;
+
+extern void *bpf_rdonly_cast(void *object, __u32 type) __ksym __weak;
+
+#define CAST(type, object) ((type *)bpf_rdonly_cast((void *)(object), bpf_core_type_id_kernel(type)))
+#define READ(type, object, field) (kernel_casts ? CAST(type, object)->field : BPF_CORE_READ((type *)(object), field))
+
 #define CALL_CLASS 0x1f
 #define CALL_FD 0x40   /* its first argument is a file descriptor */
 #define CALL_FILE 0xc0 /* and the file's type is the class */
@@ -81,13 +92,15 @@ static __always_inline struct file *file_of(struct task_struct *task, __u64 fd)
 
 	if (!table || (__u32)fd >= table->max_fds)
 		return NULL;
+	if (kernel_casts) /* any structure that begins with a pointer */
+		return (struct file *)CAST(struct list_head, table->fd + (__u32)fd)->next;
 	bpf_probe_read_kernel(&file, sizeof(file), table->fd + (__u32)fd);
 	return file;
 }
 
 static __always_inline __u32 inode_class(struct inode *inode)
 {
-	switch (BPF_CORE_READ(inode, i_mode) & FILE_TYPE) {
+	switch (READ(struct inode, inode, i_mode) & FILE_TYPE) {
 	case FILE_SOCKET:
 		return BRAID_OFFCPU_SOCKET;
 	case FILE_FIFO:
@@ -99,7 +112,7 @@ static __always_inline __u32 inode_class(struct inode *inode)
 
 static __always_inline __u32 file_class(struct file *file)
 {
-	return file ? inode_class(BPF_CORE_READ(file, f_inode)) : BRAID_OFFCPU_FILE;
+	return file ? inode_class(READ(struct file, file, f_inode)) : BRAID_OFFCPU_FILE;
 }
 
 /* The classes of file_class(). */
@@ -176,11 +189,11 @@ static __always_inline void object_unix(struct object *o, struct unix_sock *s)
 static __always_inline void object_sock(struct object *o, struct sock *sock)
 {
 	struct braid_address *to = (struct braid_address *)o->text;
-	bool listens = BPF_CORE_READ(sock, __sk_common.skc_state) == SOCKET_LISTENS;
-	__u16 port = listens ? __builtin_bswap16(BPF_CORE_READ(sock, __sk_common.skc_num))
-			     : BPF_CORE_READ(sock, __sk_common.skc_dport);
+	bool listens = READ(struct sock, sock, __sk_common.skc_state) == SOCKET_LISTENS;
+	__u16 port = listens ? __builtin_bswap16(READ(struct sock, sock, __sk_common.skc_num))
+			     : READ(struct sock, sock, __sk_common.skc_dport);
 
-	switch (BPF_CORE_READ(sock, __sk_common.skc_family)) {
+	switch (READ(struct sock, sock, __sk_common.skc_family)) {
 	case FAMILY_UNIX:
 		object_unix(o, (struct unix_sock *)sock);
 		return;
@@ -208,9 +221,9 @@ static __always_inline void object_sock(struct object *o, struct sock *sock)
 
 static __always_inline struct sock *sock_of(struct file *file)
 {
-	struct socket *socket = BPF_CORE_READ(file, private_data);
+	struct socket *socket = READ(struct file, file, private_data);
 
-	return BPF_CORE_READ(socket, sk);
+	return READ(struct socket, socket, sk);
 }
 
 /* Describes an open file; `o` is zeroed. */
@@ -220,8 +233,8 @@ static __always_inline void object_of_file(struct object *o, struct file *file)
 
 	if (!file)
 		return;
-	inode = BPF_CORE_READ(file, f_inode);
-	o->number = BPF_CORE_READ(inode, i_ino);
+	inode = READ(struct file, file, f_inode);
+	o->number = READ(struct inode, inode, i_ino);
 	o->class = inode_class(inode);
 	switch (o->class) {
 	case BRAID_OFFCPU_SOCKET:

@@ -25,6 +25,7 @@
 /* What the running kernel has, and not every one. */
 struct abilities {
 	bool switch_end; /* the tracepoint: otherwise the end of system calls takes its place */
+	bool casts;	 /* the programs can read its structures by plain loads */
 	bool queues;	 /* it notes when threads are queued for a CPU, and the programs can see that */
 };
 
@@ -59,6 +60,7 @@ static struct abilities abilities(void)
 	if (!kernel)
 		return a;
 	a.switch_end = btf__find_by_name_kind(kernel, "btf_trace_sched_exit_tp", BTF_KIND_TYPEDEF) > 0;
+	a.casts = btf__find_by_name_kind(kernel, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 	a.queues = has_member(kernel, "sched_info", "last_queued") && has_member(kernel, "sched_entity", "cfs_rq") &&
 		   has_member(kernel, "cfs_rq", "rq") && has_member(kernel, "rq", "clock") && notes_queues();
 	btf__free(kernel);
@@ -116,6 +118,7 @@ int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c, co
 
 	b->rodata->irqs_noted = irqs;
 	b->rodata->switch_ends = kernel.switch_end;
+	b->rodata->kernel_casts = kernel.casts;
 	b->rodata->queues_noted = kernel.queues;
 	b->rodata->stacks_at_start = at_start;
 	b->rodata->report_cpu = cpu;
