@@ -30,20 +30,95 @@ static __always_inline bool offcpu_is_park(const struct braid_interval *i, const
 }
 
 /*
- * Takes the bytes of an event from the shares in which the thread's entry counts, too. A global function: the verifier
- * checks it once.
+ * Asking for room takes as long as writing an event. So the process that reports on a CPU asks once for a few of its events
+ * in a row, and pays for the others when it, or the next process there, asks again. Programs that preempt each other may put
+ * a debt of some bytes on the wrong process.
  */
-__noinline int offcpu_take(const struct braid_thread_time *t, __u32 bytes)
+#define ROOM_NS 1000000
+#define ROOM_BYTES 2048
+
+struct event_room {
+	struct share_owner owner;
+	__u32 owed;	/* bytes of its events since it asked, which its shares lack */
+	__u64 asked_ns; /* 0: nobody has asked, or there was no room */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct event_room);
+} event_rooms SEC(".maps");
+
+static __always_inline struct event_room *event_room_here(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&event_rooms, &zero);
+}
+
+/* Takes bytes for an event of the process that asked last. False: it has to ask. */
+static __always_inline bool event_room_owe(__u32 tgid, __u32 bytes, __u64 now)
+{
+	struct event_room *r = event_room_here();
+
+	if (!r || r->owner.tgid != tgid || now - r->asked_ns >= ROOM_NS || r->owed + bytes > ROOM_BYTES)
+		return false;
+	r->owed += bytes;
+	return true;
+}
+
+/*
+ * Whoever asked last pays, and from now on it is the thread's process, unless it finds no room. Global functions: older
+ * kernels give the programs little stack.
+ */
+__noinline int event_room_change(const struct braid_thread_time *t, __u64 now)
+{
+	struct event_room *r = event_room_here();
+	struct ring_shares s;
+
+	if (!t || !r)
+		return 0;
+	if (r->owed && shares_of(&r->owner, 0, &s))
+		shares_charge(&s, r->owed);
+	*r = (struct event_room){.owner = {.slot = t->slot, .user = t->user, .tgid = t->pid}, .asked_ns = now};
+	return 0;
+}
+
+__noinline int event_room_close(void)
+{
+	struct event_room *r = event_room_here();
+
+	if (r)
+		r->asked_ns = 0;
+	return 0;
+}
+
+/*
+ * Asks for room for an event of so many bytes, and takes them from the shares in which the thread's entry counts, too. A
+ * global function: the verifier checks it once.
+ */
+__noinline int offcpu_take(const struct braid_thread_time *t, __u32 bytes, __u64 now)
 {
 	struct share_owner o;
 
 	if (!t)
 		return 0;
+	event_room_change(t, now);
 	o = (struct share_owner){.slot = t->slot, .user = t->user, .tgid = t->pid};
 	if (events_take(&o, bytes))
 		return 1;
+	event_room_close();
 	jvm_event_lost(t->pid, BRAID_JVM_OFFCPU);
 	return 0;
+}
+
+/* Flags for an event that has room: one that asked for it also looks whether the collector is to be woken. */
+static __always_inline __u64 offcpu_wake(void)
+{
+	const struct event_room *r = event_room_here();
+
+	return r && r->owed ? BPF_RB_NO_WAKEUP : events_wake();
 }
 
 /* NULL: no room, and the interval is to be counted. */
@@ -54,7 +129,7 @@ static __always_inline struct braid_event_jvm_event *offcpu_begin(const struct b
 	const struct jvm_event_of of = {.tgid = t->pid, .tid = tid, .kind = BRAID_JVM_OFFCPU, .time_ns = now};
 	struct braid_event_jvm_event *e = NULL;
 
-	if (offcpu_take(t, sizeof(*e) + ref->bytes))
+	if (event_room_owe(t->pid, sizeof(*e) + ref->bytes, now) || offcpu_take(t, sizeof(*e) + ref->bytes, now))
 		e = jvm_event_begin_taken(&of, ref, sizeof(*e));
 	if (!e)
 		return NULL;
@@ -194,7 +269,7 @@ static __always_inline void offcpu_emit(struct braid_thread_time *t, struct task
 			e->event.flags = (e->event.flags & ~(0xfU << BRAID_OFFCPU_CLASS_SHIFT)) |
 					 object.class << BRAID_OFFCPU_CLASS_SHIFT;
 		__builtin_memcpy(e->text, object.text, sizeof(e->text));
-		bpf_ringbuf_submit(e, events_wake());
+		bpf_ringbuf_submit(e, offcpu_wake());
 	} else {
 		interval_count(t, i);
 	}
