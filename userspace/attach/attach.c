@@ -389,8 +389,9 @@ static int request_send(const struct target *t, int fd, const char *request, siz
 struct order {
 	char request[ATTACH_REQUEST_MAX];
 	size_t length;
-	uint64_t wait_ms; /* for the answer */
-	bool text;	  /* all of the answer is wanted: it goes to TEXT_FD */
+	const struct order *older; /* for a JVM that does not know the version of this one; or NULL */
+	uint64_t wait_ms;	   /* for the answer */
+	bool text;		   /* all of the answer is wanted: it goes to TEXT_FD */
 	int (*answer)(const char *answer, size_t length, char why[ATTACH_WHY_MAX]);
 };
 
@@ -440,27 +441,26 @@ static int answer_read(struct target *t, int fd, const struct order *o, char *to
 				      (unsigned int)(o->wait_ms / 1000));
 }
 
-static int attach_run(struct target *t, pid_t parent, const struct order *o)
+static int order_give(struct target *t, const struct order *o)
 {
 	char answer[4096];
 	size_t length;
-	int fd, err = target_open(t);
+	int fd = listener_reach(t), err;
 
-	if (!err)
-		err = target_become(t, parent);
-	if (err)
-		return err;
-	fd = listener_reach(t);
 	if (fd < 0)
 		return fd;
 	t->reported = t->reported || o->wait_ms > ANSWER_TIMEOUT_MS; /* that delay is no news */
 	err = request_send(t, fd, o->request, o->length);
 	if (!err)
 		err = answer_read(t, fd, o, answer, sizeof(answer), &length);
-	if (!err)
-		err = o->answer(answer, length, t->why);
 	close(fd);
-	return err;
+	if (err)
+		return err;
+	if (!o->older || !attach_version_refused(answer, length))
+		return o->answer(answer, length, t->why);
+	if (ftruncate(TEXT_FD, 0) || lseek(TEXT_FD, 0, SEEK_SET))
+		return attach_fail(t, -errno, "the JVM's answer cannot be discarded: %s", strerror(errno));
+	return order_give(t, o->older);
 }
 
 /* Leaves RESULT_FD, and TEXT_FD if there is a text. Each may be where the other one belongs. */
@@ -504,7 +504,7 @@ static void child_main(const struct jvm_process *jvm, pid_t parent, int result_f
 	alarm(GIVE_UP_S);
 	if (!keep_only(result_fd, text_fd))
 		_exit(1);
-	result.error = attach_run(&t, parent, o);
+	result.error = target_open(&t) ?: target_become(&t, parent) ?: order_give(&t, o);
 	_exit(write(RESULT_FD, &result, sizeof(result)) == (ssize_t)sizeof(result) ? 0 : 1);
 }
 
@@ -565,10 +565,14 @@ int attach_dump_start(const struct jvm_process *jvm, const struct staging *d, bo
 
 int attach_text_start(const struct jvm_process *jvm, enum attach_text text, int text_fd, int *result_fd, pid_t *child)
 {
-	struct order o = {.wait_ms = ANSWER_TIMEOUT_MS, .text = true, .answer = attach_text_answer};
-	ssize_t length =
-		text == ATTACH_TEXT_THREADS ? attach_threads_request(o.request) : attach_memory_request(o.request);
+	struct order older = {.wait_ms = ANSWER_TIMEOUT_MS, .text = true, .answer = attach_text_answer}, o = older;
+	ssize_t length = attach_memory_request(o.request);
 
+	if (text == ATTACH_TEXT_THREADS) {
+		older.length = (size_t)attach_threads_request(older.request);
+		length = attach_threads_request_2(o.request);
+		o.older = &older;
+	}
 	*result_fd = -1;
 	*child = -1;
 	return start(jvm, &o, length, text_fd, result_fd, child);

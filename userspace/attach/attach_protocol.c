@@ -46,6 +46,22 @@ ssize_t attach_threads_request(char to[ATTACH_REQUEST_MAX])
 	return format(to, parts);
 }
 
+/* Version, size of what follows, and the operation with its options. */
+ssize_t attach_threads_request_2(char to[ATTACH_REQUEST_MAX])
+{
+	static const char operation[] = "threaddump streaming=0";
+
+	return snprintf(to, ATTACH_REQUEST_MAX, "2%c%zu%c%s", '\0', sizeof(operation), '\0', operation) + 1;
+}
+
+/* ATTACH_ERROR_BADVERSION */
+bool attach_version_refused(const char *answer, size_t length)
+{
+	static const char refusal[] = "101\n";
+
+	return length == strlen(refusal) && memcmp(answer, refusal, length) == 0;
+}
+
 ssize_t attach_memory_request(char to[ATTACH_REQUEST_MAX])
 {
 	const char *const parts[PARTS] = {"1", "jcmd", "VM.native_memory detail", "", ""};

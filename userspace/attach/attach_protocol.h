@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Version 1 of HotSpot's attach protocol (attachListener.cpp): formats the request and parses the answer. attach.c
+ * HotSpot's attach protocol (attachListener.cpp), mostly version 1: formats the request and parses the answer. attach.c
  * calls it.
  */
 #ifndef BRAID_ATTACH_ATTACH_PROTOCOL_H
@@ -22,6 +22,14 @@ ssize_t attach_dump_request(char to[ATTACH_REQUEST_MAX], const char *file, bool 
 
 /* The same with "threaddump". */
 ssize_t attach_threads_request(char to[ATTACH_REQUEST_MAX]);
+
+/*
+ * The same in version 2, which JDK 24 brought, with the answer in one piece. Of version 1, that JDK writes each word of
+ * the answer to the socket by itself, while all threads stand still.
+ */
+ssize_t attach_threads_request_2(char to[ATTACH_REQUEST_MAX]);
+/* Whether the JVM does not know the version. */
+bool attach_version_refused(const char *answer, size_t length);
 
 /* The same with "jcmd", and "VM.native_memory detail" as its argument. */
 ssize_t attach_memory_request(char to[ATTACH_REQUEST_MAX]);

@@ -207,6 +207,14 @@ START_TEST(request_bytes)
 	ck_assert_mem_eq(to, "1\0dumpheap\0/d\0-all\0", 20);
 	ck_assert_int_eq(attach_threads_request(to), 16);
 	ck_assert_mem_eq(to, "1\0threaddump\0\0\0", 16);
+	ck_assert_int_eq(attach_threads_request_2(to), 28);
+	ck_assert_mem_eq(to,
+			 "2\0"
+			 "23\0threaddump streaming=0",
+			 28);
+	ck_assert(attach_version_refused("101\n", 4));
+	ck_assert(!attach_version_refused("101\n2026", 8));
+	ck_assert(!attach_version_refused("0\n", 2));
 	ck_assert_int_eq(attach_memory_request(to), 33);
 	ck_assert_mem_eq(to, "1\0jcmd\0VM.native_memory detail\0\0", 33);
 }
