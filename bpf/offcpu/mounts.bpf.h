@@ -60,42 +60,57 @@ static __always_inline void mount_count(struct braid_vthread_time *v, __u64 ns)
 	v->counted_ns[class] += ns;
 }
 
-/* Reads the object that the current thread's virtual thread is parked for. */
-__noinline int mount_blocker(__u32 jvm_slot, struct parked *parked)
+/* Reads what the current thread's virtual thread is parked for, and who has it now. */
+__noinline int mount_park(struct braid_vthread_time *v)
 {
-	__u32 slot = slot_take();
-	struct sample *s = slot_at(slot);
+	struct parked parked = {0};
+	struct sample *s;
+	__u32 slot;
 
-	if (!s || !parked)
+	if (!v)
 		return 0;
-	if (!parked_read(slot, jvm_slot, parked, true))
-		parked->class[0] = '\0';
+	slot = slot_take();
+	s = slot_at(slot);
+	if (!s)
+		return 0;
+	if (parked_read(slot, v->slot, &parked, true)) {
+		v->park.sleep = parked.sleep;
+		v->park.owner = parked.owner;
+		__builtin_memcpy(v->park.class, parked.class, sizeof(v->park.class));
+		if (parked.ownable && !parked.owner)
+			v->park.owner_vthread = parked_owner_vthread(slot, v->slot);
+	}
 	slot_release(s);
 	return 0;
 }
 
+static __always_inline void mount_park_forget(struct braid_vthread_time *v)
+{
+	v->park.owner_vthread = v->park.owner = v->park.sleep = 0;
+}
+
+/* What was not read when it was unmounted, because the time was expected to be short, is read now. */
 static __always_inline bool mount_emit(struct braid_vthread_time *v, __u64 number, const struct braid_stack_ref *ref,
 				       __u64 off_ns, __u64 now)
 {
-	struct parked parked = {0};
 	struct braid_event_jvm_event *e;
 	__u32 class = v->class;
 
-	if (class == BRAID_OFFCPU_UNMOUNTED)
-		mount_blocker(v->slot, &parked);
+	if (class == BRAID_OFFCPU_UNMOUNTED && !v->park.sleep) {
+		mount_park(v);
+		v->park.sleep |= BRAID_SLEEP_AFTER;
+	}
 	e = jvm_event_begin(v->pid, BRAID_JVM_OFFCPU, ref);
 	if (!e)
 		return false;
 	e->tid = 0;
 	e->vthread = number;
 	e->source = BRAID_SOURCE_KERNEL;
-	e->sleep = BRAID_SLEEP_LONG | (parked.class[0] ? parked.sleep : 0);
 	e->event.start_ns = off_ns;
 	e->event.end_ns = now;
 	e->event.flags = BRAID_OFFCPU_SYSCALL | class << BRAID_OFFCPU_CLASS_SHIFT |
 			 (v->flags & BRAID_VTHREAD_BEFORE ? BRAID_OFFCPU_BEFORE : 0);
-	e->event.other_tid = parked.owner;
-	__builtin_memcpy(e->text, parked.class, sizeof(e->text));
+	braid_vthread_park_to(e, &v->park);
 	bpf_ringbuf_submit(e, events_wake());
 	return true;
 }
@@ -198,6 +213,7 @@ static __always_inline void mount_on(struct braid_vthread_time *v, __u64 number,
 		mount_count(v, now - off_ns);
 	v->flags = 0;
 	v->start = (struct braid_stack_ref){0};
+	mount_park_forget(v);
 }
 
 static __always_inline void mount_end(struct braid_vthread_time *v, const struct braid_vthread_key *key)
@@ -272,6 +288,9 @@ static __noinline int mount_complete(struct braid_stack_request *arg, struct bra
 		ref->bytes = 0;
 		v->start = *ref;
 		v->class = mount == BRAID_MOUNT_YIELD ? BRAID_OFFCPU_CARRIER : BRAID_OFFCPU_UNMOUNTED;
+		mount_park_forget(v);
+		if (mount == BRAID_MOUNT_OFF && v->was_long)
+			mount_park(v);
 	} else if (off_ns) {
 		mount_on(v, key.number, ref->stack ? ref : &v->start, off_ns, l->min_ns, now);
 	}

@@ -97,6 +97,34 @@ __noinline bool parked_read(__u32 slot, __u32 jvm_slot, struct parked *to, bool 
 	return parked_blocker(&s->w, l, java_thread, mounted) == blocker && object_klass(&s->w, l, blocker) == klass;
 }
 
+/*
+ * The number of the virtual thread that owns what the one is parked for that the current thread has mounted; 0: none, or a
+ * collector is moving it. After parked_read(), in whose result it has no room: programs would need too much stack.
+ */
+__noinline __u64 parked_owner_vthread(__u32 slot, __u32 jvm_slot)
+{
+	struct braid_jvm *jvm = bpf_map_lookup_elem(&jvms, &jvm_slot);
+	struct sample *s = slot_at(slot);
+	__u64 java_thread, blocker, owner, number = 0;
+	struct braid_layout *l;
+
+	if (!s || !jvm || !jvm->layout.objects.virtual_klass)
+		return 0;
+	l = &jvm->layout;
+	java_thread = java_thread_own((__u32)s->w.jvm);
+	blocker = java_thread ? parked_blocker(&s->w, l, java_thread, true) : 0;
+	if (!blocker || !parked_is_ownable(&s->w, l, object_klass(&s->w, l, blocker)))
+		return 0;
+	owner = object_field(&s->w, l, blocker + l->objects.ownable_thread);
+	if (!owner || object_klass(&s->w, l, owner) != l->objects.virtual_klass ||
+	    walk_read(&s->w, &number, 8, owner + l->objects.thread_id))
+		return 0;
+	return object_field(&s->w, l, blocker + l->objects.ownable_thread) == owner &&
+			       parked_blocker(&s->w, l, java_thread, true) == blocker
+		       ? number
+		       : 0;
+}
+
 /* True if the blocker can be a lock. */
 static __always_inline bool parked_in_lock(const struct parked *p)
 {

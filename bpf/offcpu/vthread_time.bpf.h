@@ -8,6 +8,8 @@
 
 #include "thread_time.bpf.h"
 
+#include <braid/vthread_time.h>
+
 /* Entries take memory only while they exist. Each is used by the thread that carries it, or about to. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

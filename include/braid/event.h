@@ -238,6 +238,9 @@ _Static_assert(sizeof(struct braid_event_kernel) == 264, "kernel event");
 #define BRAID_SLEEP_LONG 1U	 /* long enough for an OFFCPU event */
 #define BRAID_SLEEP_BLOCKER 2U	 /* `text` is the class of what the thread was parked for */
 #define BRAID_SLEEP_CONDITION 4U /* the same, but it was parked for a condition of that lock */
+#define BRAID_SLEEP_VIRTUAL 8U	 /* event.number is that of the virtual thread that owned it when the thread parked */
+#define BRAID_SLEEP_AFTER                                                                                              \
+	16U /* of a virtual thread: the owner is that after the park, and nobody knows who it was before */
 #define BRAID_SLEEP_OBJECT_SHIFT 8
 
 /* What a thread waited for, in `text`. */
@@ -384,50 +387,6 @@ struct braid_thread_time {
 _Static_assert(sizeof(struct braid_thread_time) == 2 * 72 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 32 + 80 + 24 +
 							   48 + 16 + 32 * BRAID_WAKES + 8,
 	       "thread time");
-
-/*
- * Value of the map `vthread_counts`: of all, of a user by number in `user_shares`, and of the JVM in a slot. The kernel
- * side counts the entries that it adds and removes. The collector subtracts those that it removes.
- */
-struct braid_vthread_count {
-	__s64 entries; /* of `vthread_times` */
-	__u64 full;    /* of a JVM: there was no room for one, so those without an entry may have been mounted before */
-};
-#define BRAID_VTHREADS_OF_ALL 0U
-#define BRAID_VTHREADS_OF_USER(user) (1U + (user))
-#define BRAID_VTHREADS_OF_JVM(slot) (1U + BRAID_USERS + (slot))
-#define BRAID_VTHREAD_COUNTS BRAID_VTHREADS_OF_JVM(BRAID_MAX_JVMS)
-
-/* Key of the map `vthread_times`. */
-struct braid_vthread_key {
-	__u64 number; /* threadId */
-	__u32 jvm;    /* slot and generation */
-	__u32 reserved;
-};
-
-/*
- * Value of that map: a virtual thread that is followed on and off its carriers. Its sums are those of its carriers
- * while it was mounted. While it is, they lack what its carrier's sums are at the next unmount, and wrap around.
- */
-struct braid_vthread_time {
-	__u64 since_ns; /* its whole time is observed since then */
-	__u64 off_ns;	/* unmounted since then; 0: it is mounted */
-	__u64 run_ns;
-	__u64 ready_ns;
-	__u64 counted[BRAID_OFFCPU_CLASSES]; /* as in struct braid_thread_time */
-	__u64 counted_ns[BRAID_OFFCPU_CLASSES];
-	struct braid_stack_ref start; /* the stack that was taken when it was unmounted */
-	__u32 pid;		      /* 0: it is not complete yet, and not counted */
-	__u16 slot;		      /* whose shares it counts in, and */
-	__u16 user;		      /* of `user_shares` */
-	__u32 carrier;		      /* its tid; 0: none */
-	__u32 class;		      /* BRAID_OFFCPU_UNMOUNTED or BRAID_OFFCPU_CARRIER: why it is unmounted */
-	__u32 was_long; /* the last time was reported, or it is the first: the stack is taken at its start */
-	__u32 flags;	/* BRAID_VTHREAD_* */
-};
-_Static_assert(sizeof(struct braid_vthread_time) == 32 + 16 * BRAID_OFFCPU_CLASSES + 40 + 24, "vthread time");
-#define BRAID_VTHREAD_BEFORE 1U /* unmounted since before it was observed */
-#define BRAID_VTHREAD_ENDED 2U	/* its carrier has ended, or its process; it lived until off_ns */
 
 #define BRAID_ASLEEP_RETURNS 8
 

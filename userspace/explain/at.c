@@ -178,6 +178,7 @@ static int add_thread(void *ctx, const struct wall_thread *wt)
 	struct at_thread t = {.thread = wt->thread,
 			      .vthread = wt->vthread,
 			      .cpu = UINT32_MAX,
+			      .parked_owner = "",
 			      .waker = ROW_NONE,
 			      .waker_stack = ROW_NONE};
 	struct search s = {v->at_ns, &t.segment};
@@ -190,7 +191,9 @@ static int add_thread(void *ctx, const struct wall_thread *wt)
 	if (t.segment.state == WALL_RUNNING && !t.vthread)
 		t.cpu = u64map_get(&x->near->cpu_of, t.thread) - 1;
 	if (t.segment.row && wall_is_off_cpu(t.segment.row) && wall_is_blocked(t.segment.state)) {
-		t.waker = table_row_of(&v->an->a->threads, t.segment.row->other);
+		t.parked_owner = wall_parked_owner(x->w, t.segment.row);
+		if (!*t.parked_owner)
+			t.waker = table_row_of(&v->an->a->threads, t.segment.row->other);
 		t.waker_stack = table_row_of(&v->an->a->nodes, t.segment.row->other_node);
 	}
 	return VEC_PUSH(&v->threads, t);

@@ -28,6 +28,7 @@ struct at_thread {
 	uint32_t waker;			    /* row of a->threads: ended a time off the CPU, or owned what is still
 					       waited for; ROW_NONE: not known */
 	uint32_t waker_stack;		    /* row of a->nodes */
+	const char *parked_owner;	    /* wall_parked_owner(); "": not known */
 };
 
 /* What a thread did, in the order in which the threads of a view come. */

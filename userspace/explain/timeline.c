@@ -18,7 +18,9 @@ uint32_t timeline_thread(const struct wall *w, uint32_t id)
 
 uint32_t timeline_waited_for(const struct wall *w, const struct wall_segment *s)
 {
-	return s->row && wall_is_blocked(s->state) ? timeline_thread(w, wall_waited_for(w, s->row)->other) : ROW_NONE;
+	if (!s->row || !wall_is_blocked(s->state) || event_is_unmounted(s->row))
+		return ROW_NONE;
+	return timeline_thread(w, wall_waited_for(w, s->row)->other);
 }
 
 /* ---- segments ---- */

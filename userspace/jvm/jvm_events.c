@@ -125,12 +125,18 @@ static void receive_offcpu(struct jvms *jvms, struct process *process, const str
 	bool is_lock = parked_explain(jvms, process, e, &lock);
 	char text[WAKER_TEXT_MAX];
 
+	if (e->sleep & BRAID_SLEEP_VIRTUAL) {
+		lock.other_vthread = offcpu.other_vthread = vthreads_id(jvms->vthreads, process, e->event.number);
+		offcpu.number = 0;
+	}
+	if (e->sleep & BRAID_SLEEP_AFTER)
+		lock.other = lock.other_vthread = 0;
 	if (is_lock)
 		jvm_events_emit(jvms, process, &lock);
 	if (!(e->sleep & BRAID_SLEEP_LONG) || (is_lock && !all))
 		return;
 	if (!e->other_pid) /* the owner of the lock */
-		offcpu.other = offcpu.other_node = 0;
+		offcpu.other = offcpu.other_node = offcpu.other_vthread = 0;
 	offcpu.name = parked_class(jvms, process, e)
 			      ?: offcpu_object(jvms, process, e->sleep >> BRAID_SLEEP_OBJECT_SHIFT, e->text)
 			      ?: what->name;

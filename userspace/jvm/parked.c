@@ -50,10 +50,10 @@ bool parked_explain(struct jvms *jvms, struct process *process, const struct bra
 		return false;
 	class_of(e, class);
 	if (!(jvm_events_enabled(jvms, process) & BRAID_EVENT_TYPE(LOCK)) ||
-	    !parked_is_lock(class, !e->other_pid && e->event.other_tid))
+	    !parked_is_lock(class, (!e->other_pid && e->event.other_tid) || e->sleep & BRAID_SLEEP_VIRTUAL))
 		return false;
 	to->kind = BRAID_JVM_LOCK;
-	to->flags = BRAID_LOCK_PARKED;
+	to->flags = BRAID_LOCK_PARKED | (e->event.flags & BRAID_OFFCPU_OPEN ? BRAID_LOCK_OPEN : 0);
 	to->value = to->weight = to->number = 0;
 	to->name = names_id(jvms->names, &process->account, trace_str_of(class));
 	return true;

@@ -3,6 +3,7 @@
 
 #include "jvm.h"
 #include "jvm_emit.h"
+#include "parked.h"
 #include "vthreads.h"
 #include "kernel/kernel_side.h"
 #include "process/processes.h"
@@ -10,6 +11,7 @@
 
 #include <bpf/bpf.h>
 #include <braid/offcpu_filter.h>
+#include <braid/vthread_time.h>
 #include <stdlib.h>
 
 #define BATCH 256U
@@ -38,6 +40,20 @@ static void emit_counted(struct jvms *jvms, struct process *process, const struc
 	}
 }
 
+/* What it is parked for, and who had it then. */
+static void explain_park(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *park,
+			 struct trace_jvm_event *e)
+{
+	pid_t owner = threads_host_tid(jvms->threads, process, (pid_t)park->event.other_tid);
+	const struct thread *t = park->event.other_tid && owner > 0
+					 ? threads_at(jvms->threads, process, owner, park->hdr.time_ns)
+					 : NULL;
+
+	e->name = parked_class(jvms, process, park);
+	e->other = t ? t->id : 0;
+	e->other_vthread = vthreads_id(jvms->vthreads, process, park->event.number);
+}
+
 /* The filter cannot compare a carrier: there is none. */
 static void emit_unmounted(struct jvms *jvms, struct process *process, struct braid_vthread_time *v,
 			   const struct trace_jvm_event *like, uint64_t end_ns)
@@ -45,7 +61,8 @@ static void emit_unmounted(struct jvms *jvms, struct process *process, struct br
 	const struct braid_interval i = {
 		.start_ns = v->off_ns, .end_ns = end_ns, .flags = (v->class & 0xfU) << BRAID_OFFCPU_CLASS_SHIFT};
 	const struct braid_thread_time none = {.pid = v->pid};
-	struct trace_jvm_event e = *like;
+	struct braid_event_jvm_event park = {.hdr = {.time_ns = end_ns}, .event = {.flags = BRAID_OFFCPU_OPEN}};
+	struct trace_jvm_event e = *like, lock;
 
 	if (v->class < BRAID_OFFCPU_CLASSES &&
 	    !braid_offcpu_selects(kernel_side_offcpu_filter(jvms->kernel), &none, &i, true)) {
@@ -57,10 +74,15 @@ static void emit_unmounted(struct jvms *jvms, struct process *process, struct br
 	e.kind = BRAID_JVM_OFFCPU;
 	e.time_ns = v->off_ns;
 	e.duration_ns = end_ns - v->off_ns;
-	e.flags = BRAID_OFFCPU_SYSCALL | (v->class & 0xfU) << BRAID_OFFCPU_CLASS_SHIFT | BRAID_OFFCPU_OPEN;
+	e.flags = BRAID_OFFCPU_SYSCALL | i.flags | BRAID_OFFCPU_OPEN;
 	if (v->start.stack && jvms->stack_node)
 		e.node = jvms->stack_node(jvms->stack_ctx, process, v->start.stack);
 	e.span = spans_id(jvms->spans, process, v->start.span);
+	braid_vthread_park_to(&park, &v->park);
+	explain_park(jvms, process, &park, &e);
+	lock = e;
+	if (parked_explain(jvms, process, &park, &lock))
+		jvm_events_emit(jvms, process, &lock);
 	jvm_events_emit(jvms, process, &e);
 }
 

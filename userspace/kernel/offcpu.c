@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <braid/vthread_time.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

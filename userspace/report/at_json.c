@@ -100,6 +100,8 @@ static void json_one(struct json *j, const struct at_view *v, const struct at_th
 		if (*object)
 			json_string(j, "object", object);
 		json_waited(j, v, t->waited);
+		if (*t->parked_owner)
+			json_string(j, "owner_when_parked", t->parked_owner);
 		json_thread(j, t->segment.row && event_is_open(t->segment.row) ? "owner" : "woken_by", v, t->waker);
 		json_frames(j, "stack", v, t->segment.stack);
 	}

@@ -90,7 +90,9 @@ static void text_others(FILE *out, const struct at_view *v, const struct at_thre
 	uint32_t other = table_row_of(&v->an->a->threads, r ? r->other : 0);
 	uint32_t stack = table_row_of(&v->an->a->nodes, r ? r->other_node : 0);
 
-	if (other != ROW_NONE) {
+	if (*t->parked_owner) {
+		fprintf(out, ", held by %s when it parked", t->parked_owner);
+	} else if (other != ROW_NONE) {
 		fprintf(out, ", %s ", r->kind == BRAID_JVM_LOCK ? "held by" : "notified by");
 		text_thread(out, v, other);
 		if (stack != ROW_NONE)

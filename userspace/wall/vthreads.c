@@ -48,6 +48,27 @@ static int collect(struct wall *w, size_t count)
 	return 0;
 }
 
+/* A LOCK says who had what its virtual thread was parked for. It comes right before the time off the carrier. */
+static int find_locks(struct wall *w)
+{
+	const struct jvm_event_row *events = w->an->a->events.at, *lock = NULL;
+
+	for (size_t i = 0; i < w->vthread_count; i++) {
+		const struct jvm_event_row *r = &events[w->vthread_rows[i]];
+		uint32_t *at;
+
+		if (r->kind == BRAID_JVM_LOCK && r->flags & BRAID_LOCK_PARKED)
+			lock = r;
+		if (!event_is_unmounted(r) || !lock || lock->vthread != r->vthread || lock->time_ns != r->time_ns)
+			continue;
+		at = u64map_put(&w->lock_of, w->vthread_rows[i]);
+		if (!at)
+			return -ENOMEM;
+		*at = (uint32_t)(lock - events) + 1;
+	}
+	return 0;
+}
+
 int wall_vthreads_find(struct wall *w)
 {
 	const struct analyzer *a = w->an->a;
@@ -59,7 +80,7 @@ int wall_vthreads_find(struct wall *w)
 		count += r->vthread && is_part(r);
 		own += r->vthread && is_own(r);
 	}
-	return own ? collect(w, count) : 0;
+	return own ? collect(w, count) ?: find_locks(w) : 0;
 }
 
 static uint32_t id_at(const struct wall *w, size_t i)
@@ -131,6 +152,20 @@ bool wall_vthread(const struct wall *w, uint32_t vthread, struct wall_thread *t)
 int wall_add_vthread(struct wall *w, const struct wall_thread *t)
 {
 	return VEC_PUSH(&w->threads, *t);
+}
+
+const char *wall_parked_owner(const struct wall *w, const struct jvm_event_row *r)
+{
+	const struct analyzer *a = w->an->a;
+	const struct jvm_event_row *said = r->other || r->other_vthread ? r : wall_lock_of(w, r);
+	const struct vthread_row *v = said ? vthreads_get(a, said->other_vthread) : NULL;
+	uint32_t owner = said ? table_row_of(&a->threads, said->other) : ROW_NONE;
+
+	if (!event_is_unmounted(r))
+		return "";
+	if (v)
+		return v->name ? strpool_get(&a->strings, v->name) : "a virtual thread";
+	return owner == ROW_NONE ? "" : analysis_thread_name(w->an, owner);
 }
 
 const char *wall_name(const struct wall *w, const struct wall_thread *t)

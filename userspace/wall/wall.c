@@ -344,7 +344,7 @@ const struct jvm_event_row *wall_lock_of(const struct wall *w, const struct jvm_
 
 const struct jvm_event_row *wall_waited_for(const struct wall *w, const struct jvm_event_row *r)
 {
-	return r->other ? r : wall_lock_of(w, r) ?: r;
+	return r->other || event_is_unmounted(r) ? r : wall_lock_of(w, r) ?: r;
 }
 
 const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thread, uint64_t time_ns, bool ended)
@@ -385,9 +385,13 @@ const char *wall_ended_by(const struct wall *w, const struct jvm_event_row *r)
 void wall_end_text(char to[WALL_END_TEXT], const struct wall *w, const struct jvm_event_row *r)
 {
 	uint32_t owner = event_is_open(r) ? table_row_of(&w->an->a->threads, r->other) : ROW_NONE;
+	const char *then = wall_parked_owner(w, r);
 
-	snprintf(to, WALL_END_TEXT, "%s%s%s", wall_ended_by(w, r), owner == ROW_NONE ? "" : ", held by ",
-		 owner == ROW_NONE ? "" : analysis_thread_name(w->an, owner));
+	if (*then)
+		snprintf(to, WALL_END_TEXT, "%s, held by %s when it parked", wall_ended_by(w, r), then);
+	else
+		snprintf(to, WALL_END_TEXT, "%s%s%s", wall_ended_by(w, r), owner == ROW_NONE ? "" : ", held by ",
+			 owner == ROW_NONE ? "" : analysis_thread_name(w->an, owner));
 }
 
 uint32_t wall_waker(const struct wall *w, const struct jvm_event_row *r)

@@ -97,7 +97,8 @@ struct wall {
 	uint32_t *vthread_rows; /* events of virtual threads, by virtual thread and time: indices */
 	size_t vthread_count;
 	struct wall_pauses *gc, *safepoints;
-	struct u64map lock_of; /* of waits for a monitor, by index: that of the LOCK that they are parts of, plus one */
+	/* Of waits for a monitor, and of parks of virtual threads, by index: that of the LOCK that they are parts of, plus one. */
+	struct u64map lock_of;
 	struct wall_weight *weights;  /* of the samples of each row of a->threads, if the filter selects stacks */
 	uint64_t nobodys, nobodys_ns; /* times off the CPU without a thread */
 };
@@ -119,7 +120,8 @@ int wall_each(const struct wall *w, const struct wall_thread *t, wall_fn fn, voi
 const struct jvm_event_row *wall_lock_of(const struct wall *w, const struct jvm_event_row *r);
 /*
  * The row that says in `other` for which thread `r` waited: itself, or the LOCK that it is a part of. By a timer of its own
- * HotSpot looks again whether a monitor is free, but the thread waits for the owner.
+ * HotSpot looks again whether a monitor is free, but the thread waits for the owner. Nobody knows for whom a virtual thread
+ * waited all the time.
  */
 const struct jvm_event_row *wall_waited_for(const struct wall *w, const struct jvm_event_row *r);
 /* The last time off the CPU of a row of a->threads that began before; `ended`: and ended. NULL: none. */
@@ -208,6 +210,11 @@ bool wall_vthread(const struct wall *w, uint32_t vthread, struct wall_thread *t)
 
 /* Keeps one of these in w->threads, to be asked about like an OS thread. 0 or -ENOMEM. */
 int wall_add_vthread(struct wall *w, const struct wall_thread *t);
+/*
+ * Who had the lock that a virtual thread was parked for when it parked; "": nobody, or not known. Behind others in the lock's
+ * queue, it may later have waited for another thread.
+ */
+const char *wall_parked_owner(const struct wall *w, const struct jvm_event_row *r);
 /* A thread's name, of a virtual one its own. */
 const char *wall_name(const struct wall *w, const struct wall_thread *t);
 /* The number that it has in its process: that of the OS thread, or of the virtual one. */
