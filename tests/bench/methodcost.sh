@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # methodcost: measures what a call of a timed method costs beside the two readings of the clock that it needs: without
-# timing, below its time, and above it, where calls have events at most 1000 times a second, also with values. ROUNDS (200) of COUNT (100,000).
+# timing, below its time, and above it, where calls have events at most 1000 times a second, also with values; and below it by
+# several threads at once, which count in the same place. ROUNDS (200) of COUNT (100,000), THREADS (1 2 4).
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -11,12 +12,12 @@ echo
 echo "ns a call, the fastest of $rounds rounds, and their median"
 echo "method                      call          two clocks  difference"
 
-# one WHAT LIST: the first quarter of the rounds is for the compilers.
+# one WHAT LIST [THREADS]: the first quarter of the rounds is for the compilers.
 one()
 {
 	local calls clocks
 
-	braid record -q -e "$2" -o "$TMP/trace" -- "$JAVA" -cp "$BUILD/bench/java" MethodCost "$rounds" "${COUNT:-100000}" 2>/dev/null |
+	braid record -q -e "$2" -o "$TMP/trace" -- "$JAVA" -cp "$BUILD/bench/java" MethodCost "$rounds" "${COUNT:-100000}" "${@:3}" 2>/dev/null |
 		tail -n +$((rounds / 4)) >"$TMP/ns"
 	calls=$(awk '{ print $1 }' "$TMP/ns" | sort -g | head -n 1)
 	clocks=$(awk '{ print $2 }' "$TMP/ns" | sort -g | head -n 1)
@@ -29,3 +30,8 @@ one "below its time" 'method=MethodCost.called>1s'
 one "the same, two values" 'method=MethodCost.called>1s/arg1,arg2/'
 one "above its time" 'method=MethodCost.called>0'
 one "the same, two values" 'method=MethodCost.called>0/arg1,arg2/'
+echo
+echo "CPU ns a call, of threads that all call one method, below its time"
+for threads in ${THREADS:-1 2 4}; do
+	one "$threads thread(s)" 'method=MethodCost.calledByMany>1s' "$threads"
+done
