@@ -47,8 +47,7 @@ static int put_names(struct chrome *w, const struct timed_track *track)
 	if (new_process < 0 || new_track < 0)
 		return -ENOMEM;
 	if (new_process)
-		put_name(&w->json, "process_name", track, false,
-			 analysis_label(w->source->an, track->process, process));
+		put_name(&w->json, "process_name", track, false, timed_process_name(w->source->an, track, process));
 	if (new_track)
 		put_name(&w->json, "thread_name", track, true, track->name);
 	return 0;

@@ -284,7 +284,7 @@ static void put_identity(struct json *j, const struct firefox *w, const struct t
 
 	snprintf(pid, sizeof(pid), "%u", track->pid);
 	json_string(j, "processType", "default");
-	json_string(j, "processName", analysis_label(w->source->an, track->process, process));
+	json_string(j, "processName", timed_process_name(w->source->an, track, process));
 	json_number(j, "processStartupTime", 0);
 	json_null(j, "processShutdownTime");
 	json_number(j, "registerTime", 0);

@@ -139,6 +139,11 @@ struct timed_track timed_track(const struct analysis *an, const struct timed *t)
 	return track;
 }
 
+const char *timed_process_name(const struct analysis *an, const struct timed_track *track, char to[PROCESS_LABEL_MAX])
+{
+	return track->process ? analysis_label(an, track->process, to) : "machine";
+}
+
 /* ---- what is known of them ---- */
 
 #define VALUES_MAX 8192 /* longer than what a recorder stores */

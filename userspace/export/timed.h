@@ -64,6 +64,9 @@ struct timed_track {
 
 struct timed_track timed_track(const struct analysis *an, const struct timed *t);
 
+/* The name of a track's process. What is no process's is the machine's: process 0 would be Linux's idle thread. */
+const char *timed_process_name(const struct analysis *an, const struct timed_track *track, char to[PROCESS_LABEL_MAX]);
+
 /* What is known of it beside its time, thread and stack. */
 void timed_fields(const struct analysis *an, const struct timed *t, const struct field_sink *sink, void *ctx);
 
