@@ -84,6 +84,9 @@ class Timed:
         self.samples = []
         self.counts, self.weights, self.ns = Counter(), Counter(), Counter()
         self.stacks = {}  # of each category: how often each stack, from the leaf
+        self.runs = []  # on CPUs, Perfetto's: CPU, tid, begin, end
+        self.locked = set()  # tids with times off CPUs that are parts of others
+        self.off = []  # times off them: tid, begin, end, CPU that was left, CPU of the return, the thread's track
 
     def event(self, category, weight, count, ns, stack):
         self.counts[category] += count
@@ -265,8 +268,8 @@ def perfetto(path):
                 processes[track["process"][0]["pid"][0]] = track["process"][0]["process_name"][0]
             elif "thread" in track:
                 assert track["thread"][0]["pid"][0] in processes, track
-            else:  # the machine's has none above it
-                assert (track["parent_uuid"][0] in tracks if "parent_uuid" in track else track["name"] == ["machine"]), track
+            else:  # the machine's has none above it, and the one of all CPUs
+                assert (track["parent_uuid"][0] in tracks if "parent_uuid" in track else track["name"] in (["machine"], ["CPUs"])), track
                 assert track["name"], track
             assert tracks.setdefault(track["uuid"][0], track) is track, track
         for sample in packet.get("perf_sample", []):
@@ -281,6 +284,16 @@ def perfetto(path):
         for event in packet.get("track_event", []):
             uuid = event["track_uuid"][0]
             assert uuid in tracks and time is not None, event
+            above = tracks.get(tracks[uuid].get("parent_uuid", [None])[0], {})
+            if above.get("name") == ["CPUs"]:
+                if event["type"] == ["TYPE_SLICE_END"]:
+                    timed.runs[-1] += (time,)
+                    assert len(timed.runs[-1]) == 4, timed.runs[-1]
+                else:
+                    fields = {known("debug_annotation_names", a, "name_iid"): a for a in event["debug_annotations"]}
+                    assert known("event_categories", event, "category_iids") == "on CPU", event
+                    timed.runs.append((int(tracks[uuid]["name"][0].split()[1]), fields["tid"]["uint_value"][0], time))
+                continue
             if event["type"] == ["TYPE_SLICE_END"]:
                 timed.ns[open_slices[uuid].pop()] += time
                 continue
@@ -288,6 +301,12 @@ def perfetto(path):
             category, name = known("event_categories", event, "category_iids"), known("event_names", event, "name_iid")
             assert name and "weight" in fields, event
             slice_begins = event["type"] == ["TYPE_SLICE_BEGIN"]
+            if category in ("lock", "wait") and "thread" in above:
+                timed.locked.add(above["thread"][0]["tid"][0])
+            if category == "offcpu" and "thread" in above and "to_cpu" in fields:
+                length = fields["duration_ns"].get("uint_value", [0])[0]
+                timed.off.append((above["thread"][0]["tid"][0], time, time + length,
+                                  *(fields[key].get("uint_value", [0])[0] for key in ("cpu", "to_cpu")), tracks[uuid]["parent_uuid"][0]))
             timed.event(category, fields["weight"]["uint_value"][0], fields.get("events", {"uint_value": [1]})["uint_value"][0],
                         -time if slice_begins else 0, stack(event))
             if slice_begins:

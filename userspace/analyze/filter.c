@@ -281,6 +281,11 @@ bool filter_has_window(const struct filter *f)
 	return f->has_from || f->has_to;
 }
 
+bool filter_has_stack(const struct filter *f)
+{
+	return f->include.count || f->exclude.count;
+}
+
 bool filter_has_span(const struct filter *f)
 {
 	return makes_spans(f) || f->spans.count || f->attributes.count || f->likes.count || f->has_length ||

@@ -85,6 +85,7 @@ bool filter_is_set(const struct filter *f);
 /* Whether it selects by thread or process. */
 bool filter_has_thread(const struct filter *f);
 bool filter_has_window(const struct filter *f);
+bool filter_has_stack(const struct filter *f);
 bool filter_has_span(const struct filter *f);
 /* Whether sums of the samples do not suffice. */
 bool filter_needs_samples(const struct filter *f);

@@ -72,7 +72,7 @@ static void order(struct near_samples *n, int (*compare)(const void *, const voi
 static int add_runs(struct at_view *v, const struct timeline *tl, struct u64map *cpu_of)
 {
 	for (size_t i = 0; i < tl->runs.count; i++) {
-		const struct timeline_run *run = &tl->runs.at[i];
+		const struct wall_run *run = &tl->runs.at[i];
 		struct at_cpu c = {.cpu = run->cpu,
 				   .thread = tl->wall->threads.at[run->thread].thread,
 				   .start_ns = run->start_ns,

@@ -239,7 +239,7 @@ static uint32_t woken_site(const struct explaining *x, const struct piece *p)
 
 static int runnable(struct explaining *x, const struct piece *p)
 {
-	uint32_t cpu = timeline_cpu(p->s->row);
+	uint32_t cpu = wall_run_cpu(p->s->row);
 	size_t i = cpu == UINT32_MAX ? x->tl->runs.count : timeline_run_at(x->tl, cpu, p->from_ns);
 	struct explain_kind kind = {.state = p->s->state, .site = woken_site(x, p)};
 	const char *nobody = cpu == UINT32_MAX ? "" : "unrecorded threads";
@@ -247,7 +247,7 @@ static int runnable(struct explaining *x, const struct piece *p)
 	int err = 0;
 
 	for (; i < x->tl->runs.count && !err; i++) {
-		const struct timeline_run *run = &x->tl->runs.at[i];
+		const struct wall_run *run = &x->tl->runs.at[i];
 		uint64_t from = run->start_ns > at_ns ? run->start_ns : at_ns;
 		uint64_t to = run->end_ns < p->to_ns ? run->end_ns : p->to_ns;
 		const char *name;

@@ -147,77 +147,9 @@ size_t timeline_sample_at(const struct timeline *tl, uint32_t thread, uint64_t t
 
 /* ---- CPUs ---- */
 
-static bool has_cpus(const struct jvm_event_row *r)
-{
-	return r->kind == BRAID_JVM_OFFCPU && BRAID_OFFCPU_CLASS(r->flags) != BRAID_OFFCPU_UNKNOWN;
-}
-
-uint32_t timeline_cpu(const struct jvm_event_row *row)
-{
-	return row && has_cpus(row) && !(row->flags & BRAID_OFFCPU_OPEN) ? (uint32_t)(row->weight >> 32) : UINT32_MAX;
-}
-
-/* Between two times off the CPU, if the thread left the CPU that it had come back to. */
-static int add_runs(struct timeline *tl, uint32_t thread)
-{
-	const struct wall_thread *t = &tl->wall->threads.at[thread];
-	const struct jvm_event_row *last = NULL;
-	int err = 0;
-
-	for (size_t i = t->rows.first; i < t->rows.first + t->rows.count && !err; i++) {
-		const struct jvm_event_row *r = &tl->wall->an->a->events.at[tl->wall->rows[i]];
-		struct timeline_run run = {.thread = thread, .end_ns = r->time_ns};
-
-		if (!has_cpus(r))
-			continue;
-		run.cpu = timeline_cpu(last);
-		run.start_ns = last ? event_end_ns(last) : 0;
-		if (run.cpu == (uint32_t)r->weight && run.start_ns < run.end_ns)
-			err = VEC_PUSH(&tl->runs, run);
-		last = r;
-	}
-	return err;
-}
-
-static int compare_runs(const void *x, const void *y)
-{
-	const struct timeline_run *p = x, *q = y;
-
-	if (p->cpu != q->cpu)
-		return p->cpu < q->cpu ? -1 : 1;
-	if (p->start_ns != q->start_ns)
-		return p->start_ns < q->start_ns ? -1 : 1;
-	if (p->end_ns != q->end_ns)
-		return p->end_ns < q->end_ns ? -1 : 1;
-	return p->thread < q->thread ? -1 : p->thread > q->thread;
-}
-
-/* If two overlap, the later thread had the CPU: the earlier one was off it for a short time. The rest is not known. */
-static void separate_runs(struct timeline *tl)
-{
-	for (size_t i = 0; i + 1 < tl->runs.count; i++) {
-		struct timeline_run *run = &tl->runs.at[i];
-		const struct timeline_run *next = run + 1;
-
-		if (run->cpu == next->cpu && run->end_ns > next->start_ns)
-			run->end_ns = next->start_ns;
-	}
-}
-
-static int take_runs(struct timeline *tl)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < tl->wall->an->a->threads.count && !err; i++) /* not virtual ones: their carriers run */
-		err = add_runs(tl, (uint32_t)i);
-	VEC_SORT(&tl->runs, compare_runs);
-	separate_runs(tl);
-	return err;
-}
-
 size_t timeline_run_at(const struct timeline *tl, uint32_t cpu, uint64_t time_ns)
 {
-	const struct timeline_run *run = tl->runs.at;
+	const struct wall_run *run = tl->runs.at;
 
 	return SEARCH(i, 0, tl->runs.count, run[i].cpu < cpu || (run[i].cpu == cpu && run[i].end_ns <= time_ns));
 }
@@ -235,7 +167,7 @@ int timeline_new(struct timeline **out, const struct wall *w)
 	tl->wall = w;
 	tl->lives = calloc(w->threads.count + 1, sizeof(*tl->lives));
 	if (tl->lives)
-		err = take_samples(tl) ?: take_runs(tl);
+		err = take_samples(tl) ?: wall_runs_find(w, &tl->runs);
 	if (err) {
 		timeline_free(tl);
 		*out = NULL;

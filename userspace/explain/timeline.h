@@ -6,18 +6,12 @@
 #ifndef BRAID_EXPLAIN_TIMELINE_H
 #define BRAID_EXPLAIN_TIMELINE_H
 
-#include <wall/wall.h>
+#include <wall/runs.h>
 
 struct timeline_sample {
 	uint32_t thread; /* index of wall->threads */
 	uint32_t stack;	 /* row of a->nodes, ROW_NONE: none */
 	uint64_t time_ns, weight;
-};
-
-/* A thread on a CPU: from its return to it until it left it again. Short times off the CPU may be in between. */
-struct timeline_run {
-	uint32_t cpu, thread;
-	uint64_t start_ns, end_ns;
 };
 
 /* Times that a thread's life has in sum only. */
@@ -44,7 +38,7 @@ struct timeline {
 	const struct wall *wall;
 	struct timeline_life *lives;	     /* one for each of wall->threads, made when it is needed */
 	VEC(struct timeline_sample) samples; /* by thread and time */
-	VEC(struct timeline_run) runs;	     /* by CPU and time, without overlaps */
+	wall_runs runs;
 };
 
 /* 0 or -ENOMEM. The wall has no window, and its analyzer keeps samples; it must outlive the timeline. */
@@ -64,8 +58,5 @@ uint32_t timeline_thread(const struct wall *w, uint32_t id);
 
 /* For which thread a segment waited, as an index of wall->threads; ROW_NONE: none, or not known. */
 uint32_t timeline_waited_for(const struct wall *w, const struct wall_segment *s);
-
-/* The CPU that a thread came back to at the end of its time off the CPU; UINT32_MAX: not known. */
-uint32_t timeline_cpu(const struct jvm_event_row *row);
 
 #endif

@@ -10,113 +10,11 @@
 
 #include <util/search.h>
 
+#include "perfetto.h"
 #include "proto/perfetto.pb-c.h"
-#include "protobuf_out.h"
 #include "stack_table.h"
-#include "timed.h"
 
-enum { SEQUENCE = 1 };
-enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 enum { CLOCK_ID_REALTIME = 1, CLOCK_ID_MONOTONIC = 3, CLOCK_ID_BOOTTIME = 6 };
-
-/* Names are interned under their numbers in one pool each. */
-enum name_table { EVENT_CATEGORIES, EVENT_NAMES, ANNOTATION_NAMES, FUNCTION_NAMES, SOURCE_PATHS, NAME_TABLES };
-
-#define ANNOTATIONS 40 /* more than any event has */
-
-/*
- * A reader ends what has begun last on a track, so what overlaps is on several: each has intervals that follow one
- * another. Events come nearly in the order of their ends, so a track takes what begins behind its last one.
- */
-#define LANES_MAX 4096U
-
-struct lane {
-	uint64_t end_ns; /* of the last interval */
-	uint32_t number;
-};
-
-typedef VEC(struct lane) lane_vec;
-
-struct perfetto {
-	FILE *out;
-	const struct timed_source *source;
-	bool failed;	    /* without memory */
-	uint64_t period_ns; /* of a sample, else 1 */
-	struct strpool names[NAME_TABLES];
-	struct u64map tracks;	/* uuids of those that are described */
-	struct u64map lanes_of; /* uuids of first tracks to their place in lanes and 1 */
-	VEC(lane_vec) lanes;	/* each by end_ns */
-	struct u64map cpus;	/* CPU to its place in counts and 1 */
-	VEC(uint64_t) counts;	/* of each CPU's samples, by their period */
-	bool *frames, *stacks;	/* labels and nodes that are interned */
-	bool mappings[DOMAIN_INCOMPLETE + 1];
-	VEC(uint64_t) path;
-	/* of the event that is written */
-	Perfetto__DebugAnnotation annotations[ANNOTATIONS], *annotation[ANNOTATIONS];
-	char *texts[ANNOTATIONS];
-	size_t count;
-};
-
-/* ---- packets ---- */
-
-static Perfetto__TracePacket packet_new(void)
-{
-	Perfetto__TracePacket p = PERFETTO__TRACE_PACKET__INIT;
-
-	p.trusted_packet_sequence_id = SEQUENCE;
-	p.sequence_flags = NEEDS_STATE;
-	return p;
-}
-
-static void put(struct perfetto *w, Perfetto__TracePacket *p)
-{
-	Perfetto__Trace trace = PERFETTO__TRACE__INIT;
-
-	trace.n_packet = 1;
-	trace.packet = &p;
-	protobuf_put(w->out, &trace.base);
-}
-
-static void put_interned(struct perfetto *w, Perfetto__InternedData *data)
-{
-	Perfetto__TracePacket p = packet_new();
-
-	p.interned_data = data;
-	put(w, &p);
-}
-
-/* Returns the name's iid; 0: it is empty. */
-static uint64_t name_of(struct perfetto *w, enum name_table table, const char *text)
-{
-	struct strpool *pool = &w->names[table];
-	size_t known = pool->strings.count;
-	Perfetto__InternedData d = PERFETTO__INTERNED_DATA__INIT;
-	Perfetto__InternedName name = PERFETTO__INTERNED_NAME__INIT;
-	Perfetto__InternedName *names[] = {&name};
-	struct {
-		size_t *count;
-		Perfetto__InternedName ***at;
-	} const tables[NAME_TABLES] = {
-		[EVENT_CATEGORIES] = {&d.n_event_categories, &d.event_categories},
-		[EVENT_NAMES] = {&d.n_event_names, &d.event_names},
-		[ANNOTATION_NAMES] = {&d.n_debug_annotation_names, &d.debug_annotation_names},
-		[FUNCTION_NAMES] = {&d.n_function_names, &d.function_names},
-		[SOURCE_PATHS] = {&d.n_source_paths, &d.source_paths},
-	};
-
-	name.iid = strpool_add(pool, text, strlen(text));
-	if (name.iid == STRPOOL_FAILED) {
-		w->failed = true;
-		return 0;
-	}
-	if (pool->strings.count == known)
-		return name.iid;
-	name.name = (char *)(uintptr_t)strpool_get(pool, (uint32_t)name.iid);
-	*tables[table].count = 1;
-	*tables[table].at = names;
-	put_interned(w, &d);
-	return name.iid;
-}
 
 /* ---- stacks ---- */
 
@@ -141,7 +39,7 @@ static uint64_t mapping_of(struct perfetto *w, enum stack_domain domain)
 	d.n_mapping_paths = d.n_mappings = 1;
 	d.mapping_paths = (Perfetto__InternedName *[]){&path};
 	d.mappings = (Perfetto__Mapping *[]){&mapping};
-	put_interned(w, &d);
+	perfetto_put_interned(w, &d);
 	return iid;
 }
 
@@ -179,14 +77,14 @@ static uint64_t frame_of(struct perfetto *w, uint32_t label)
 	w->frames[label] = true;
 	stack_table_name(l, w->source->options->annotate, name);
 	frame.iid = frame.rel_pc = label + 1ULL;
-	frame.function_name_id = name_of(w, FUNCTION_NAMES, name);
+	frame.function_name_id = perfetto_name(w, FUNCTION_NAMES, name);
 	frame.mapping_id = mapping_of(w, (enum stack_domain)l->domain);
-	frame.source_path_iid = name_of(w, SOURCE_PATHS, l->file);
+	frame.source_path_iid = perfetto_name(w, SOURCE_PATHS, l->file);
 	frame.line_number = l->line;
 	frame.kind = kind_of_frame((enum stack_kind)l->kind);
 	d.n_frames = 1;
 	d.frames = (Perfetto__Frame *[]){&frame};
-	put_interned(w, &d);
+	perfetto_put_interned(w, &d);
 	return frame.iid;
 }
 
@@ -215,35 +113,11 @@ static uint64_t stack_of(struct perfetto *w, const struct timed *t)
 	stack.frame_ids = w->path.at;
 	d.n_callstacks = 1;
 	d.callstacks = (Perfetto__Callstack *[]){&stack};
-	put_interned(w, &d);
+	perfetto_put_interned(w, &d);
 	return node;
 }
 
 /* ---- tracks ---- */
-
-/* Below them are a lane, from bit 40 on, a row or id, from bit 8 on, and a kind. */
-#define UUID_PROCESS (1ULL << 56)
-#define UUID_THREAD (2ULL << 56)
-#define UUID_THREAD_KIND (3ULL << 56)
-#define UUID_PROCESS_KIND (4ULL << 56)
-
-/* Whether it is the first call for this track. */
-static bool is_new(struct perfetto *w, uint64_t uuid)
-{
-	int added = u64map_add(&w->tracks, uuid);
-
-	w->failed |= added < 0;
-	return added == 1;
-}
-
-static void put_track(struct perfetto *w, Perfetto__TrackDescriptor *track)
-{
-	Perfetto__TracePacket p = packet_new();
-
-	p.data_case = PERFETTO__TRACE_PACKET__DATA_TRACK_DESCRIPTOR;
-	p.track_descriptor = track;
-	put(w, &p);
-}
 
 /* What is no process's is the machine's: process 0 would be Linux's idle thread. */
 static uint64_t process_track(struct perfetto *w, const struct timed_track *t)
@@ -253,7 +127,7 @@ static uint64_t process_track(struct perfetto *w, const struct timed_track *t)
 	char name[PROCESS_LABEL_MAX];
 
 	track.uuid = UUID_PROCESS | t->process;
-	if (!is_new(w, track.uuid))
+	if (!perfetto_is_new(w, track.uuid))
 		return track.uuid;
 	process.pid = (int32_t)t->pid;
 	process.process_name = (char *)(uintptr_t)analysis_label(w->source->an, t->process, name);
@@ -261,7 +135,7 @@ static uint64_t process_track(struct perfetto *w, const struct timed_track *t)
 		track.process = &process;
 	else
 		track.name = "machine";
-	put_track(w, &track);
+	perfetto_put_track(w, &track);
 	return track.uuid;
 }
 
@@ -273,13 +147,13 @@ static uint64_t thread_track(struct perfetto *w, const struct timed_track *t, ui
 
 	process_track(w, t);
 	track.uuid = UUID_THREAD | row;
-	if (!is_new(w, track.uuid))
+	if (!perfetto_is_new(w, track.uuid))
 		return track.uuid;
 	thread.pid = (int32_t)t->pid;
 	thread.tid = t->tid;
 	thread.thread_name = (char *)(uintptr_t)t->name;
 	track.thread = &thread;
-	put_track(w, &track);
+	perfetto_put_track(w, &track);
 	return track.uuid;
 }
 
@@ -342,89 +216,31 @@ static uint64_t event_track(struct perfetto *w, const struct timed *t, bool *is_
 		*is_interval = lane < LANES_MAX;
 		track.uuid |= *is_interval ? (uint64_t)lane << 40 : 0;
 	}
-	if (!is_new(w, track.uuid))
+	if (!perfetto_is_new(w, track.uuid))
 		return track.uuid;
 	track.name = (char *)(uintptr_t)(t->event ? t->event->k->title : TIMED_HITS);
-	put_track(w, &track);
+	perfetto_put_track(w, &track);
 	return track.uuid;
 }
 
 /* ---- events ---- */
 
-static Perfetto__DebugAnnotation *annotate(struct perfetto *w, const char *key)
-{
-	Perfetto__DebugAnnotation *a = &w->annotations[w->count];
-
-	if (w->count == ANNOTATIONS)
-		return NULL;
-	*a = (Perfetto__DebugAnnotation)PERFETTO__DEBUG_ANNOTATION__INIT;
-	a->name_iid = name_of(w, ANNOTATION_NAMES, key);
-	w->texts[w->count] = NULL;
-	w->annotation[w->count++] = a;
-	return a;
-}
-
-static void put_text(void *ctx, const char *key, const char *value)
-{
-	struct perfetto *w = ctx;
-	Perfetto__DebugAnnotation *a = annotate(w, key);
-	char *copy = a ? strdup(value) : NULL;
-
-	w->failed |= !copy;
-	if (!copy)
-		return;
-	w->texts[w->count - 1] = copy;
-	a->value_case = PERFETTO__DEBUG_ANNOTATION__VALUE_STRING_VALUE;
-	a->string_value = copy;
-}
-
-static void put_number(void *ctx, const char *key, uint64_t value, enum field_form form)
-{
-	Perfetto__DebugAnnotation *a = annotate(ctx, key);
-
-	if (!a)
-		return;
-	a->value_case = form == FIELD_HEX ? PERFETTO__DEBUG_ANNOTATION__VALUE_POINTER_VALUE
-					  : PERFETTO__DEBUG_ANNOTATION__VALUE_UINT_VALUE;
-	if (form == FIELD_HEX)
-		a->pointer_value = value;
-	else
-		a->uint_value = value;
-}
-
 static void put_event(struct perfetto *w, const struct timed *t)
 {
-	static const struct field_sink sink = {.text = put_text, .number = put_number};
+	static const struct field_sink sink = {.text = perfetto_text, .number = perfetto_number};
 	const char *category = timed_category(t);
-	Perfetto__TracePacket p = packet_new();
 	Perfetto__TrackEvent e = PERFETTO__TRACK_EVENT__INIT;
 	bool is_interval = timed_is_interval(t);
-	uint64_t category_iid = name_of(w, EVENT_CATEGORIES, category), track = event_track(w, t, &is_interval);
 
-	e.track_uuid = track;
+	e.track_uuid = event_track(w, t, &is_interval);
 	e.type =
 		is_interval ? PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN : PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT;
-	e.n_category_iids = 1;
-	e.category_iids = &category_iid;
-	e.name_iid = name_of(w, EVENT_NAMES, *t->name ? t->name : category);
+	e.name_iid = perfetto_name(w, EVENT_NAMES, *t->name ? t->name : category);
 	e.callstack_iid = stack_of(w, t);
-	w->count = 0;
 	timed_fields(w->source->an, t, &sink, w);
-	e.n_debug_annotations = w->count;
-	e.debug_annotations = w->annotation;
-	p.timestamp = t->time_ns;
-	p.data_case = PERFETTO__TRACE_PACKET__DATA_TRACK_EVENT;
-	p.track_event = &e;
-	put(w, &p);
-	for (size_t i = 0; i < w->count; i++)
-		free(w->texts[i]);
-	if (!is_interval)
-		return;
-	e = (Perfetto__TrackEvent)PERFETTO__TRACK_EVENT__INIT;
-	e.type = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END;
-	e.track_uuid = track;
-	p.timestamp = add_saturating(t->time_ns, t->duration_ns);
-	put(w, &p);
+	perfetto_put_event(w, &e, category, t->time_ns);
+	if (is_interval)
+		perfetto_put_end(w, e.track_uuid, add_saturating(t->time_ns, t->duration_ns));
 }
 
 /* ---- samples ---- */
@@ -458,7 +274,7 @@ static Perfetto__PerfSample__CpuMode mode_of(const struct perfetto *w, uint64_t 
 static void put_sample(struct perfetto *w, const struct timed *t)
 {
 	const struct timed_track track = timed_track(w->source->an, t);
-	Perfetto__TracePacket p = packet_new();
+	Perfetto__TracePacket p = *perfetto_packet();
 	Perfetto__PerfSample s = PERFETTO__PERF_SAMPLE__INIT;
 
 	if (t->thread != ROW_NONE)
@@ -472,7 +288,7 @@ static void put_sample(struct perfetto *w, const struct timed *t)
 	p.timestamp = t->time_ns;
 	p.data_case = PERFETTO__TRACE_PACKET__DATA_PERF_SAMPLE;
 	p.perf_sample = &s;
-	put(w, &p);
+	perfetto_put(w, &p);
 }
 
 /* ---- the trace ---- */
@@ -516,14 +332,14 @@ static void put_clocks(struct perfetto *w, const struct trace_clock *c)
 	p.trusted_packet_sequence_id = SEQUENCE;
 	p.data_case = PERFETTO__TRACE_PACKET__DATA_CLOCK_SNAPSHOT;
 	p.clock_snapshot = &snapshot;
-	put(w, &p);
+	perfetto_put(w, &p);
 }
 
 /* Without readings of the clocks, times are those of the reader's default clock. */
 static void put_head(struct perfetto *w, const struct trace_clock *clocks)
 {
 	const struct analyzer *a = w->source->an->a;
-	Perfetto__TracePacket p = packet_new();
+	Perfetto__TracePacket p = *perfetto_packet();
 	Perfetto__TracePacketDefaults defaults = PERFETTO__TRACE_PACKET_DEFAULTS__INIT;
 	Perfetto__PerfSampleDefaults samples = PERFETTO__PERF_SAMPLE_DEFAULTS__INIT;
 	Perfetto__Timebase timebase = PERFETTO__TIMEBASE__INIT;
@@ -538,7 +354,7 @@ static void put_head(struct perfetto *w, const struct trace_clock *clocks)
 	defaults.perf_sample_defaults = &samples;
 	p.sequence_flags = STATE_CLEARED | NEEDS_STATE;
 	p.trace_packet_defaults = &defaults;
-	put(w, &p);
+	perfetto_put(w, &p);
 }
 
 static int put_all(struct perfetto *w, struct timed_source *s)
@@ -571,12 +387,13 @@ int perfetto_write(FILE *out, struct timed_source *s)
 	w->source = s;
 	w->frames = calloc(s->tree->labels.count + 1, sizeof(*w->frames));
 	w->stacks = calloc(s->tree->nodes.count, sizeof(*w->stacks));
-	if (w->frames && w->stacks) {
+	w->annotations = calloc(ANNOTATIONS, sizeof(*w->annotations));
+	if (w->frames && w->stacks && w->annotations) {
 		known = first_clocks(s->reader, &clocks);
 		err = known < 0 ? known : 0;
 		if (!err) {
 			put_head(w, known ? &clocks : NULL);
-			err = put_all(w, s);
+			err = perfetto_put_cpus(w) ?: put_all(w, s);
 		}
 	}
 	for (size_t i = 0; i < NAME_TABLES; i++)
@@ -590,6 +407,7 @@ int perfetto_write(FILE *out, struct timed_source *s)
 	free(w->counts.at);
 	free(w->frames);
 	free(w->stacks);
+	free(w->annotations);
 	free(w->path.at);
 	free(w);
 	return err;
