@@ -3,6 +3,7 @@
 and of all of them."""
 import json
 import re
+import sqlite3
 import sys
 from collections import Counter
 
@@ -113,3 +114,13 @@ for chunk in jfr.chunks("jfr"):
             frames.append(prefix + method["name"])
         samples.append((event["samples"], frames))
 equal_stacks("jfr", samples)
+
+# SQLite: whole stacks, by the frames' rows
+db = sqlite3.connect("sqlite")
+frames = {}
+for stack, name in db.execute("SELECT stack_id, function FROM frames ORDER BY stack_id, depth"):
+    frames.setdefault(stack, []).append(name)
+equal_stacks("sqlite", [(weight, frames[stack]) for stack, weight in db.execute(
+    "SELECT stack_id, weight FROM samples WHERE event = (SELECT value FROM facts WHERE key = 'record.event')")])
+for kind, count in db.execute("SELECT kind, count(*) FROM events GROUP BY kind"):
+    assert kind == "offcpu" or count == events[kind]["count"], (kind, count, events[kind])

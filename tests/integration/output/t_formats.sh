@@ -7,7 +7,7 @@ source "$(dirname "$0")/../lib.sh"
 
 need_sample
 root=$(readlink -f "$LIB_DIR/../..")
-for format in collapsed pprof otlp speedscope hprof heatmap firefox chrome perfetto jfr; do
+for format in collapsed pprof otlp speedscope hprof heatmap firefox chrome perfetto jfr sqlite; do
 	braid export --format "$format" -o "$format" "$SAMPLE"
 done
 braid info --json "$SAMPLE" >info.json
