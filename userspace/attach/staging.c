@@ -4,6 +4,7 @@
 #include "as_user.h"
 #include "proc/jvm_proc.h"
 #include "util/log.h"
+#include "util/pages.h"
 #include "util/root_file.h"
 
 #include <errno.h>
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -91,17 +91,6 @@ refuse:
 	return -EACCES;
 }
 
-/* The library's bytes have been read: the next time they come from braid's own file again. */
-static void library_release(void)
-{
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t from = ((uintptr_t)agent_blob_start + page - 1) & ~(page - 1);
-	uintptr_t to = (uintptr_t)agent_blob_end & ~(page - 1);
-
-	if (from < to)
-		(void)madvise((void *)from, to - from, MADV_DONTNEED);
-}
-
 static int library_write(int dir)
 {
 	const char *at = agent_blob_start;
@@ -117,7 +106,7 @@ static int library_write(int dir)
 		else if (n == 0 || errno != EINTR)
 			err = n == 0 ? -EIO : -errno;
 	}
-	library_release();
+	pages_release(agent_blob_start, agent_blob_end);
 	if (!err && fchmod(fd, 0755) < 0)
 		err = -errno;
 	close(fd);

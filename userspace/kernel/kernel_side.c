@@ -5,6 +5,7 @@
 #include "hits.h"
 #include "map_sizes.h"
 #include "map_window.h"
+#include "object.h"
 #include "offcpu_filter.h"
 #include "programs.h"
 #include "sampler.h"
@@ -131,7 +132,7 @@ int kernel_side_open(struct kernel_side **out, const struct record_options *o)
 		goto out;
 	libbpf_set_print(quiet_libbpf);
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
-	k->skel = braid_bpf__open();
+	k->skel = object_open();
 	if (!k->skel) {
 		err = explain_load(-errno);
 		goto out;

@@ -5,6 +5,7 @@
 #include "hits.h"
 #include "kernel_programs.h"
 #include "map_sizes.h"
+#include "object.h"
 #include "uprobe_multi.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -275,7 +276,7 @@ static int share_maps(const struct programs *p, struct braid_bpf *b)
 /* Opens an object that has slots for events and loads no program yet. */
 static int open_later(const struct programs *p, struct braid_bpf **out)
 {
-	struct braid_bpf *b = *out = braid_bpf__open();
+	struct braid_bpf *b = *out = object_open();
 	struct bpf_program *program;
 	int err = b ? prepare(b, p->options, true) : -errno;
 
