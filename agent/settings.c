@@ -23,6 +23,14 @@ struct published {
 
 static struct slots published = SLOTS_OF(struct published, 1, 2048);
 
+/* Who copies the heap wants it as the program left it: Java makes objects for who asks for properties. */
+static bool wanted;
+
+static void settings_start(const struct braid_event_config *c)
+{
+	wanted = c->heap_copy == BRAID_HEAP_COPY_NONE;
+}
+
 /* Whether a setting is to be published: it is new, or has changed, or there is no memory to know that. */
 static bool is_new(uint32_t origin, const char *name, const char *value)
 {
@@ -70,6 +78,8 @@ static void publish_property(const char *name, const char *value, bool cut)
 
 static uint32_t publish_new(JNIEnv *jni)
 {
+	if (!wanted)
+		return 0;
 	flags_each(publish_flag);
 	return properties_each(jni, publish_property);
 }
@@ -90,4 +100,4 @@ void settings_publish(JNIEnv *jni)
 		publish_lost(BRAID_REC_SETTING, left_out);
 }
 
-const struct kind settings_kind = {.publish = publish_changed};
+const struct kind settings_kind = {.start = settings_start, .publish = publish_changed};
