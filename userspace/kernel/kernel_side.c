@@ -141,7 +141,6 @@ int kernel_side_open(struct kernel_side **out, const struct record_options *o)
 	err = err ?: configure_programs(k, o, &filter);
 	err = err ?: programs_begin(&k->programs);
 	err = err ?: braid_bpf__load(k->skel);
-	programs_forget_file(k->skel);
 	err = err ?: open_windows(k);
 	if (err) {
 		explain_load(err);

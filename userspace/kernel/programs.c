@@ -14,8 +14,6 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 /* Memory for remembered stacks: enough for deep ones, and bounded on machines with many CPUs. */
 #define MEMO_BYTES (64U << 20)
@@ -369,15 +367,6 @@ static void *load_offcpu(void *ctx)
 
 	p->load_error = load_later(p, p->offcpu_types, false);
 	return NULL;
-}
-
-void programs_forget_file(const struct braid_bpf *b)
-{
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)b->skeleton->data;
-	uintptr_t from = (at + page - 1) & ~(page - 1), to = (at + b->skeleton->data_sz) & ~(page - 1);
-
-	if (from < to)
-		(void)madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
 /* The verifier takes as long for the programs that follow threads off the CPU as for all others together. */

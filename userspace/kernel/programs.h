@@ -48,8 +48,6 @@ int programs_configure(struct programs *p, struct braid_bpf *first, const struct
 		       const struct braid_offcpu_filter *filter);
 /* To be called before it is loaded. Starts a thread that loads meanwhile what else is needed from the start. */
 int programs_begin(struct programs *p);
-/* Lets the kernel have the memory in which this program's file has the object. What is loaded later reads it again. */
-void programs_forget_file(const struct braid_bpf *b);
 int programs_wait(struct programs *p); /* waits for that thread; to be called before programs_start() */
 int programs_start(struct programs *p);
 void programs_stop(struct programs *p);
