@@ -31,8 +31,10 @@ events hang.trace \
 	"the lock and its owner" "[(e.name, e.other and e.other.name) for e in $(open_of wants-lock)] == [('$LOCK', 'owner')]" \
 	"the condition's lock, which nobody owns for it" "[(e.name, e.other) for e in $(open_of awaits-condition)] == [('Condition of $LOCK', None)]" \
 	"the peer" "[e.name for e in $(open_of reader)] == ['127.0.0.1:' + truth['peer'][0][0]]" \
-	"both are a LOCK, too, since the recording began" "sorted((e.thread.name, e.flags, e.other.name) for e in of('lock')) ==
-		[('wants-lock', 3, 'owner'), ('wants-monitor', 2, 'owner')] and all(e.duration_ns > 0.9e9 for e in of('lock'))" \
+	"both are a LOCK, too, for at least as long" "sorted((e.thread.name, e.flags, e.other.name) for e in of('lock')) ==
+		[('wants-lock', 3, 'owner'), ('wants-monitor', 2, 'owner')] and all(
+		lock.time_ns <= e.time_ns and lock.time_ns + lock.duration_ns == e.time_ns + e.duration_ns
+		for lock in of('lock') for e in of('offcpu') if e.thread.name == lock.thread.name and e.flags & 0x20000)" \
 	"who sleeps waits for nobody" "[(e.name, e.other) for e in $(open_of owner)] == [('', None)]"
 for thread in wants-lock wants-monitor; do
 	braid explain --thread "$thread" hang.trace >text
