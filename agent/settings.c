@@ -23,12 +23,12 @@ struct published {
 
 static struct slots published = SLOTS_OF(struct published, 1, 2048);
 
-/* Who copies the heap wants it as the program left it: Java makes objects for who asks for properties. */
+/* Java runs code, and makes objects, for who asks for properties. So nobody asks for what no trace will have. */
 static bool wanted;
 
 static void settings_start(const struct braid_event_config *c)
 {
-	wanted = c->heap_copy == BRAID_HEAP_COPY_NONE;
+	wanted = !c->no_settings;
 }
 
 /* Whether a setting is to be published: it is new, or has changed, or there is no memory to know that. */

@@ -122,9 +122,9 @@ struct braid_event_config {
 	__u32 jni_max;		 /* maximum of JNI references watched at a time */
 	__u32 heap_watch_s;	 /* how long allocations are watched before the copy is made; 0: not at all */
 	__u32 heap_page_ps;	 /* what this machine takes to copy a page of a process; 0: not known */
-	__u32 reserved;
-	__u64 critical_min_ns;	/* shorter critical sections are only counted */
-	__u64 dump_interval_ns; /* between two thread dumps; 0: the recording is one dump, and ends with it */
+	__u32 no_settings;	 /* 1: flags and system properties are not published */
+	__u64 critical_min_ns;	 /* shorter critical sections are only counted */
+	__u64 dump_interval_ns;	 /* between two thread dumps; 0: the recording is one dump, and ends with it */
 	struct braid_thread_config threads[BRAID_CONFIG_THREADS];
 	struct braid_method_pattern methods[BRAID_METHOD_PATTERNS]; /* the first ones are used; empty: none */
 	struct braid_method_pattern fields[BRAID_FIELD_PATTERNS];   /* as above */

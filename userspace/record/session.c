@@ -557,6 +557,7 @@ int session_record(const struct record_options *o, int *status)
 
 	*status = 0;
 	l.sums.session = &s;
+	s.jvms.config.no_settings = !o->properties;
 	s.sink.failed = on_failure;
 	s.sink.failed_ctx = &s;
 	descriptors_raise();

@@ -67,7 +67,16 @@ grep -qxF -- '  -Dadded=later' settings || fail "the new property is missing: $(
 braid query b.trace "SELECT was || ', ' || value FROM settings WHERE was IS NOT NULL AND key = 'greeting'" | finds '^good day, hello' ||
 	fail "query: $(braid query b.trace 'SELECT * FROM settings WHERE was IS NOT NULL')"
 
+end_worker w "$JAVA_PID"
+
+# A program's own properties are code of the program. It is not run for who does not want them, and may fail.
+start_program own "$JAVA" -Dgreeting=hello -cp "$CLASSES" OwnProperties
 braid record -q -d 200ms --no-properties -o c.trace -p "$JAVA_PID"
 braid info --settings c.trace | finds "^pid $JAVA_PID  flags and system properties are not known\$" ||
 	fail "recorded in spite of --no-properties: $(braid info --settings c.trace)"
-end_worker w "$JAVA_PID"
+braid heap -n 1 "$JAVA_PID" >counted
+! grep asked own || fail "the program's code was run for nobody"
+braid record -q -d 200ms -o d.trace -p "$JAVA_PID"
+grep -q asked own || fail "the properties were not asked for"
+braid info --settings d.trace | finds '^  -Dgreeting=hello$' || fail "those that the JVM began with are missing: $(braid info --settings d.trace)"
+end_program
