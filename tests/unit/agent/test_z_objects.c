@@ -41,7 +41,8 @@ struct globals {
 };
 
 static bool use_z, generational;
-static struct flag vm_flags[] = {{"UseZGC", &use_z, 0, 0}, {"ZGenerational", &generational, 0, 0}};
+static char flag_names[][STRING_MAX] = {"UseZGC", "ZGenerational"};
+static struct flag vm_flags[] = {{flag_names[0], &use_z, 0, 0}, {flag_names[1], &generational, 0, 0}};
 static struct flag *first_flag = vm_flags;
 static uint64_t flag_count = 2;
 
