@@ -44,9 +44,9 @@ python3 - <<-'END'
 	assert abs(sum(p["time_s"] for p in busy["parts"]) - busy["time_s"]) < 1e-6, busy["parts"]
 	lasting = [p for p in every["parts"] if "for" in p and "longest" in p]
 	at = max(lasting, key=lambda p: p["time_s"])["longest"]["at_s"]
-	print(at + 1e-6, file=open("at", "w"))
+	print(at + 1e-6, file=open("at.txt", "w"))
 END
-read -r moment <at
+read -r moment <at.txt
 braid at --json locked.trace "$moment" >at.json
 braid at --json --idle idle.txt locked.trace "$moment" >at-idle.json
 braid at --json --idle idle.txt --no-idle locked.trace "$moment" >at-busy.json
