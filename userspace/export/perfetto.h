@@ -76,7 +76,8 @@ void perfetto_put_track(struct perfetto *w, struct Perfetto__TrackDescriptor *tr
 void perfetto_text(void *ctx, const char *key, const char *value);
 void perfetto_number(void *ctx, const char *key, uint64_t value, enum field_form form);
 /* An event of a category on a track, with the annotations that are there. */
-void perfetto_put_event(struct perfetto *w, struct Perfetto__TrackEvent *e, const char *category, uint64_t time_ns);
+void perfetto_put_event(struct perfetto *w, const struct Perfetto__TrackEvent *event, const char *category,
+			uint64_t time_ns);
 /* Ends what has begun last on the track. */
 void perfetto_put_end(struct perfetto *w, uint64_t track, uint64_t time_ns);
 

@@ -127,18 +127,19 @@ void perfetto_number(void *ctx, const char *key, uint64_t value, enum field_form
 		a->uint_value = value;
 }
 
-void perfetto_put_event(struct perfetto *w, Perfetto__TrackEvent *e, const char *category, uint64_t time_ns)
+void perfetto_put_event(struct perfetto *w, const Perfetto__TrackEvent *event, const char *category, uint64_t time_ns)
 {
 	Perfetto__TracePacket p = *perfetto_packet();
+	Perfetto__TrackEvent e = *event;
 	uint64_t category_iid = perfetto_name(w, EVENT_CATEGORIES, category);
 
-	e->n_category_iids = 1;
-	e->category_iids = &category_iid;
-	e->n_debug_annotations = w->count;
-	e->debug_annotations = w->annotation;
+	e.n_category_iids = 1;
+	e.category_iids = &category_iid;
+	e.n_debug_annotations = w->count;
+	e.debug_annotations = w->annotation;
 	p.timestamp = time_ns;
 	p.data_case = PERFETTO__TRACE_PACKET__DATA_TRACK_EVENT;
-	p.track_event = e;
+	p.track_event = &e;
 	perfetto_put(w, &p);
 	for (size_t i = 0; i < w->count; i++)
 		free(w->texts[i]);
