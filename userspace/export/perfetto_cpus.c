@@ -35,7 +35,7 @@ static void put_run(struct perfetto *w, const struct wall *wall, const struct wa
 	Perfetto__TrackEvent e = PERFETTO__TRACK_EVENT__INIT;
 	char process[PROCESS_LABEL_MAX];
 
-	if (run->cpu == UINT32_MAX || from_ns >= to_ns || !analysis_selects_thread(an, row))
+	if (from_ns >= to_ns || !analysis_selects_thread(an, row))
 		return;
 	e.track_uuid = cpu_track(w, run->cpu);
 	e.type = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN;

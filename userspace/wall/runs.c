@@ -30,7 +30,7 @@ static int add_runs(const struct wall *w, uint32_t thread, wall_runs *to)
 			continue;
 		run.cpu = wall_run_cpu(last);
 		run.start_ns = last ? event_end_ns(last) : 0;
-		if (run.cpu == (uint32_t)r->weight && run.start_ns < run.end_ns)
+		if (run.cpu != UINT32_MAX && run.cpu == (uint32_t)r->weight && run.start_ns < run.end_ns)
 			err = VEC_PUSH(to, run);
 		last = r;
 	}
