@@ -9,12 +9,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-struct thread_stack {
-	uint32_t thread; /* row of a->threads, ROW_NONE: unknown */
-	uint32_t node;	 /* of the tree */
-	uint64_t weight;
-};
-
 struct stack_table {
 	const struct analysis *an;
 	struct tree *tree; /* TREE_FRAMES */

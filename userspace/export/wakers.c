@@ -91,24 +91,16 @@ int wakers_table(struct stack_table *t, const struct wall *w, bool idle, const s
 	const struct tree_options labels = {
 		.labels = TREE_FRAMES, .annotate = options->annotate, .lines = options->lines};
 	struct wakers_stacks stacks = {0};
-	VEC(struct thread_stack) list = {0};
 	struct wakers k;
 	int err = wakers_new(&k, w, idle, true, &labels) ?: wakers_stacks(&k, 0, &stacks);
 
-	for (size_t i = 0; i < stacks.list.count && !err; i++) {
-		const struct wakers_stack *s = &stacks.list.at[i];
-
-		err = VEC_PUSH(&list, ((struct thread_stack){s->thread, s->node, s->weight}));
-	}
 	if (!err) {
 		k.tree->texts = k.texts; /* of the names of its labels */
 		k.texts = (struct strpool){0};
-		err = stack_table_of(t, w->an, k.tree, list.at, list.count, options->top);
+		err = stack_table_of(t, w->an, k.tree, stacks.list.at, stacks.list.count, options->top);
 		k.tree = NULL;
 	}
-	free(list.at);
-	free(stacks.list.at);
-	free(stacks.kinds.at);
+	wakers_stacks_free(&stacks);
 	wakers_free(&k);
 	return err;
 }

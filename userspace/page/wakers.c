@@ -69,8 +69,7 @@ int page_wakers(struct page *p, const struct wall *wall)
 
 	if (!err && stacks.list.count)
 		err = write_graph(p, k.tree, &stacks);
-	free(stacks.list.at);
-	free(stacks.kinds.at);
+	wakers_stacks_free(&stacks);
 	wakers_free(&k);
 	return err;
 }

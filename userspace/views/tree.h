@@ -49,6 +49,13 @@ struct tree {
 	struct strpool texts;
 };
 
+/* A stack that a thread had. */
+struct thread_stack {
+	uint32_t thread; /* row of a->threads; ROW_NONE: not known, or several */
+	uint32_t node;	 /* of the tree */
+	uint64_t weight;
+};
+
 int tree_new(struct tree **out, const struct analysis *an, const struct profile *p, const struct tree_options *options);
 void tree_free(struct tree *t);
 

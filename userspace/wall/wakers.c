@@ -274,7 +274,7 @@ static int add_part(struct chains *c, uint32_t *node, const struct wakers_part *
 static int add_line(struct chains *c, const struct wakers_line *line)
 {
 	struct wakers *k = c->k;
-	struct wakers_stack stack = {.weight = line->weight};
+	struct thread_stack stack = {.weight = line->weight};
 	int err = wakers_parts(k, line);
 	size_t n = k->path.count;
 
@@ -292,7 +292,7 @@ static int add_line(struct chains *c, const struct wakers_line *line)
 /* The lines that are left out, as one. */
 static int add_rest(struct chains *c, const uint32_t *order, size_t count)
 {
-	struct wakers_stack rest = {.thread = ROW_NONE};
+	struct thread_stack rest = {.thread = ROW_NONE};
 	uint32_t name = strpool_add(&c->k->texts, "[lighter ones]", 14);
 
 	for (size_t i = 0; i < count; i++)
@@ -356,4 +356,10 @@ int wakers_stacks(struct wakers *k, size_t top, struct wakers_stacks *to)
 	u64map_free(&c.child_of);
 	u64map_free(&c.name_of);
 	return err;
+}
+
+void wakers_stacks_free(struct wakers_stacks *s)
+{
+	free(s->list.at);
+	free(s->kinds.at);
 }

@@ -50,22 +50,17 @@ uint32_t *wakers_order(const struct wakers *k, size_t *count);
 /* Fills k->path with the parts of a line, the last one first. 0 or -ENOMEM. */
 int wakers_parts(struct wakers *k, const struct wakers_line *line);
 
-/* A line as a stack. */
-struct wakers_stack {
-	uint32_t thread; /* row of a->threads; ROW_NONE: of several */
-	uint32_t node;	 /* of the tree */
-	uint64_t weight;
-};
-
+/* The lines as stacks. */
 struct wakers_stacks {
-	VEC(struct wakers_stack) list;
+	VEC(struct thread_stack) list;
 	VEC(uint8_t) kinds; /* enum stack_kind of each node, if the tree was made with kinds */
 };
 
 /*
- * Makes k->tree the tree of the lines, whose nodes have no links and come after their parents. `top`: it has so many lines of
- * the heaviest, and one for the rest; 0: all. 0 or -ENOMEM.
+ * Makes k->tree the tree of the lines, whose nodes have no links and come after their parents. `top`: how many of
+ * the heaviest lines it has, beside one for the rest; 0: all. 0 or -ENOMEM; wakers_stacks_free() in any case.
  */
 int wakers_stacks(struct wakers *k, size_t top, struct wakers_stacks *to);
+void wakers_stacks_free(struct wakers_stacks *s);
 
 #endif
