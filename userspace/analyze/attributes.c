@@ -7,9 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Of a process or a span, and of a JVM's settings: a file must not make lists as long as it likes. */
-#define EACH_MAX 512
-#define SETTINGS_MAX 2048
+#define EACH_MAX 512 /* of a process or a span; a file must not make lists as long as it likes */
 
 const struct attribute_row *attributes_first(const struct analyzer *a, uint32_t place)
 {
@@ -92,5 +90,5 @@ int attributes_feed_setting(struct analyzer *a, const struct trace_setting *r)
 		   (struct attribute_row){.key = analyzer_name_of(a, r->key),
 					  .value = analyzer_name_of(a, r->value),
 					  .origin = r->origin},
-		   SETTINGS_MAX);
+		   TRACE_SETTINGS_MAX);
 }

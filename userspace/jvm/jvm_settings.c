@@ -12,9 +12,7 @@
 #define NAME_MAX_BYTES 256
 #define VALUE_MAX_BYTES (3 * BRAID_STR_MAX + 1) /* an invalid byte becomes a character of three */
 #define CUT "..."				/* behind a value of which the agent has sent only the beginning */
-/* Of a JVM; readers of traces keep as many. The others are counted. JDKs have some 1,400, with 35 KiB of text. */
-#define SETTINGS_MAX 2048
-#define SETTINGS_MAX_BYTES (512U << 10)
+#define SETTINGS_MAX_BYTES (512U << 10)		/* of a JVM, of which JDKs have 35 KiB; the others are counted */
 
 bool settings_on_setting(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
@@ -28,7 +26,7 @@ bool settings_on_setting(struct jvm *j, const struct braid_rec *rec, size_t size
 		return false;
 	if (!j->jvms->options->properties)
 		return true;
-	if (j->settings == SETTINGS_MAX || j->settings_bytes + r->name_len + r->value_len > SETTINGS_MAX_BYTES) {
+	if (j->settings == TRACE_SETTINGS_MAX || j->settings_bytes + r->name_len + r->value_len > SETTINGS_MAX_BYTES) {
 		sink_loss(j->jvms->sink, j->process->id, "collector", "setting", 1);
 		return true;
 	}

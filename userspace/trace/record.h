@@ -256,6 +256,9 @@ struct trace_resource {
 	uint32_t value; /* TRACE_NAME */
 };
 
+#define TRACE_SETTINGS_MAX                                                                                             \
+	2048 /* of a process, counting later ones: neither written nor kept beyond. JDKs have some 1,400. */
+
 /* A flag of a JVM, or a system property. A later one with the same key takes its place. */
 struct trace_setting {
 	uint32_t process;
