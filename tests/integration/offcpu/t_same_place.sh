@@ -20,15 +20,22 @@ events native.trace \
 	"handovers without a walk, although each has a sleeper and a waker" "0 < int(stats['bpf_stacks']) < 6000" \
 	"nothing lost" "lost == []"
 
-# Added up, the place of a thread that switches all the time is looked at once a millisecond.
 "${CC:-gcc}" -std=gnu11 -O1 -g -fno-optimize-sibling-calls "$TEST_DIR/steady.c" -o steady -pthread
-start_program steady.trace.truth ./steady 10 20000
-start_record -q -F 99 -e 'cpu,offcpu=0ns/aggregate/' -p "$JAVA_PID" -o steady.trace
-wait_sampling
-go_on
-wait_says steady.trace.truth "done"
-stop_record
-end_program
+
+# record_steady TRACE MODE ARGUMENT...: a run of ./steady with these arguments, from its start to its end.
+record_steady()
+{
+	start_program "$1.truth" ./steady "${@:3}"
+	start_record -q -F 99 -e "cpu,offcpu=0ns/$2/" -p "$JAVA_PID" -o "$1"
+	wait_sampling
+	go_on
+	wait_says "$1.truth" "done"
+	stop_record
+	end_program
+}
+
+# Added up, the place of a thread that switches all the time is looked at once a millisecond.
+record_steady steady.trace aggregate 10 20000
 events steady.trace \
 	"waits below their callers" "all(abs(total([e for e in of('counted', number=5) if e.thread.name == 'taker' and side in e.stack and
 		e.flags >> 20 & 15 != 1]) - int(truth[side][0][0])) <= total_early for side in ('left', 'right')
@@ -37,13 +44,7 @@ events steady.trace \
 	"nothing lost" "lost == []"
 
 # As events, it is looked at five times as often.
-start_program each.trace.truth ./steady 4 2000
-start_record -q -F 99 -e 'cpu,offcpu=0ns/each/' -p "$JAVA_PID" -o each.trace
-wait_sampling
-go_on
-wait_says each.trace.truth "done"
-stop_record
-end_program
+record_steady each.trace each 4 2000
 events each.trace \
 	"waits below their callers" "all(abs(len([e for e in of('offcpu') if e.thread.name == 'taker' and side in e.stack and
 		e.flags >> 20 & 15 != 1]) - int(truth[side][0][0])) <= total_early for side in ('left', 'right')
