@@ -7,10 +7,13 @@
 struct braid_bpf *object_open(void)
 {
 	struct braid_bpf *b = braid_bpf__open();
+	const char *bytes;
 	size_t size;
-	const char *bytes = braid_bpf__elf_bytes(&size);
 
+	if (!b)
+		return NULL;
 	/* libbpf has copied what it needs of them. */
+	bytes = braid_bpf__elf_bytes(&size);
 	pages_release(bytes, bytes + size);
 	return b;
 }
