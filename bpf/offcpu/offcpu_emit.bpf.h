@@ -69,7 +69,7 @@ static __always_inline bool event_room_owe(__u32 tgid, __u32 bytes, __u64 now)
 }
 
 /*
- * Whoever asked last pays, and from now on it is the thread's process, unless it finds no room. Global functions: older
+ * The process that asked last pays, and the thread's process takes its place, unless it finds no room. Global functions: older
  * kernels give the programs little stack.
  */
 __noinline int event_room_change(const struct braid_thread_time *t, __u64 now)
@@ -95,7 +95,7 @@ __noinline int event_room_close(void)
 }
 
 /*
- * Asks for room for an event of so many bytes, and takes them from the shares in which the thread's entry counts, too. A
+ * Asks for room for an event, and takes its bytes from the shares in which the thread's entry counts, too. A
  * global function: the verifier checks it once.
  */
 __noinline int offcpu_take(const struct braid_thread_time *t, __u32 bytes, __u64 now)

@@ -2,7 +2,7 @@
 import java.util.Properties;
 import java.util.Set;
 
-/** Says when it is asked for the names of the system properties, and does not tell them, until a line or the end comes. */
+/** Prints "asked" when it is asked for the names of the system properties, and throws, until a line or the end comes. */
 public class OwnProperties extends Properties {
     private static final long serialVersionUID = 1;
 

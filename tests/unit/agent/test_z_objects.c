@@ -148,7 +148,7 @@ static void begin(struct recorder *r)
 	offset_mask = HEAP_BYTES - 1;
 }
 
-/* A page at this granule of which so many bytes are used. */
+/* A page at this granule, of which `used` bytes are used. */
 static struct page *page(uint64_t granule, uint8_t type, uint64_t used)
 {
 	pages[granule] = (struct page){.type = type, .start = granule * GRANULE, .top = granule * GRANULE + used};
