@@ -35,6 +35,22 @@ bool agentless_any(const struct analysis *an)
 	return false;
 }
 
+uint32_t agentless_types(const struct analysis *an, size_t *count)
+{
+	uint32_t all = 0;
+	size_t processes = 0;
+
+	for (size_t i = 0; i < an->a->processes.count; i++) {
+		uint32_t types = missing_of(an, an->a->processes.ids[i]);
+
+		all |= types;
+		processes += types != 0;
+	}
+	if (count)
+		*count = processes;
+	return all;
+}
+
 void text_agentless(FILE *out, const struct analysis *an)
 {
 	size_t shown = 0;

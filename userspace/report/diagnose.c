@@ -39,7 +39,7 @@ static void text_look(FILE *out, const struct rule *r, const char *path)
 
 /* ---- text ---- */
 
-#define WORST 3
+#define NAMED 5 /* findings, the worst included, of which a summary has the names */
 
 static const char *level_style(const struct finding *f)
 {
@@ -83,21 +83,34 @@ static void text_unchecked(FILE *out, const struct diagnosis *d)
 	}
 }
 
+size_t diagnosis_line_count(const struct diagnosis *d)
+{
+	return d->findings.count ? 2 : 1;
+}
+
 void diagnosis_lines(FILE *out, const struct diagnosis *d, const char *path)
 {
-	for (size_t i = 0; i < d->findings.count && i < WORST; i++) {
-		const struct finding *f = &d->findings.at[i];
+	const struct finding *worst = d->findings.at;
+	size_t others;
 
-		fprintf(out, "  %-10s %s%s%s %s\n             %s", i ? "" : "suspicious", level_style(f), f->rule->id,
-			style(STYLE_PLAIN), f->sentence, style(STYLE_FAINT));
-		text_look(out, f->rule, path);
-		fprintf(out, "%s\n", style(STYLE_PLAIN));
-	}
-	if (!d->findings.count)
+	if (!d->findings.count) {
 		fprintf(out, "  suspicious nothing, by %u rules%s\n", d->checked,
 			d->unchecked.count ? "; others need more events: braid diagnose" : "");
-	else if (d->findings.count > WORST)
-		fprintf(out, "             and %zu more: braid diagnose\n", d->findings.count - WORST);
+		return;
+	}
+	others = d->findings.count - 1;
+	fprintf(out, "  suspicious %s%s%s %s\n             %s", level_style(worst), worst->rule->id, style(STYLE_PLAIN),
+		worst->sentence, style(STYLE_FAINT));
+	text_look(out, worst->rule, path);
+	for (size_t i = 1; i <= others && i < NAMED; i++)
+		fprintf(out, "%s%s", i == 1 ? "; also " : ", ", d->findings.at[i].rule->id);
+	if (others >= NAMED)
+		fprintf(out, " and %zu more", others - NAMED + 1);
+	if (others) {
+		fputs(": braid diagnose ", out);
+		shell_word(out, path);
+	}
+	fprintf(out, "%s\n", style(STYLE_PLAIN));
 }
 
 void diagnosis_text(FILE *out, const struct diagnosis *d, const char *path)

@@ -44,10 +44,18 @@ void filter_json(struct json *j, const char *key, const struct analysis *an);
 /* Whether some JVM never had an agent; lines with the types that are missing of each; a member "without_agent". */
 bool agentless_any(const struct analysis *an);
 void text_agentless(FILE *out, const struct analysis *an);
+/* All types that are missing of some JVM; `count` (may be NULL) is how many JVMs miss any. */
+uint32_t agentless_types(const struct analysis *an, size_t *count);
 void json_agentless(struct json *j, const struct analysis *an);
 
 /* How many rows of a table are left out, if any are; indented by that many columns. */
 void text_more(FILE *out, int indent, size_t count, unsigned shown);
+
+/* Lines of summary.c in sections: samples by the kind of code, and by what threads of JVMs did. Nothing without samples. */
+void text_code(FILE *out, const struct views *v);
+void text_run_states(FILE *out, const struct views *v);
+/* A line of other events if the summary had no room for it. */
+void text_other_events(FILE *out, const struct views *v, const struct report_source *source);
 
 /* Sections of the text report. */
 void text_methods(FILE *out, const struct views *v, unsigned top);

@@ -15,7 +15,9 @@ void text_methods(FILE *out, const struct views *v, unsigned top)
 {
 	uint64_t all = v->an->samples.quality.total;
 
-	fprintf(out, "\nHot methods\n  %7s  %7s %10s  %-11s  %s\n", "self", "total", "samples", "kind", "name");
+	fputs("\nHot methods\n", out);
+	text_code(out, v);
+	fprintf(out, "  %7s  %7s %10s  %-11s  %s\n", "self", "total", "samples", "kind", "name");
 	for (size_t i = 0; i < v->methods.count && i < top; i++) {
 		const struct method_view *m = &v->methods.at[i];
 
@@ -39,7 +41,9 @@ void text_lines(FILE *out, const struct views *v, unsigned top)
 
 void text_threads(FILE *out, const struct views *v, unsigned top)
 {
-	fprintf(out, "\nThreads\n  %7s %10s  %15s  %4s  %s\n", "share", "samples", "pid/tid", "java", "name");
+	fputs("\nThreads\n", out);
+	text_run_states(out, v);
+	fprintf(out, "  %7s %10s  %15s  %4s  %s\n", "share", "samples", "pid/tid", "java", "name");
 	for (size_t i = 0; i < v->threads.count && i < top; i++) {
 		const struct thread_view *t = &v->threads.at[i];
 		char ids[32];

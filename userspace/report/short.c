@@ -244,6 +244,7 @@ int report_short(FILE *out, const struct views *v, const struct report_source *s
 		if (is_shown(&sections[next], source))
 			err = print_section(out, &sections[next], v, source, top);
 	}
+	text_other_events(out, v, source);
 	warnings(out, v);
 	if (source_is_damaged(source, v->an->a))
 		text_file(out, v, source);

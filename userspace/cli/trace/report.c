@@ -37,7 +37,7 @@ static const struct argp_option options[] = {
 	{"full", OPT_FULL, 0, 0, "Print all that there is, instead of what matters", 0},
 	{"source-link", OPT_SOURCE_LINK, "ADDRESS", 0,
 	 "With --html: link methods to their sources, at this address with {path} and {line}", 0},
-	{"summary", OPT_SUMMARY, 0, 0, "Print only the summary at the beginning of the report", 0},
+	{"summary", OPT_SUMMARY, 0, 0, "Print only the summary at the beginning of the report: ten lines at most", 0},
 	{"wall", OPT_WALL, 0, 0,
 	 "Print instead where the time of the threads went: running, waiting for a CPU, blocked by what and by whom",
 	 0},
