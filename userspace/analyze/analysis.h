@@ -15,6 +15,7 @@
 #include "filter.h"
 #include "names.h"
 #include "profile.h"
+#include "recorded.h"
 #include "state.h"
 
 /* A name and the kind of the code with that name. */
@@ -77,7 +78,8 @@ struct analysis {
 	struct quality java; /* of Java threads' samples */
 	struct frame_counts frames;
 	uint64_t distinct_stacks;
-	struct events *events; /* events.h */
+	struct recorded recorded; /* events.h */
+	struct events *events;	  /* the same */
 	uint64_t duration_ns;
 	uint64_t start_ns;	    /* the recording's start, from which all shown times count */
 	uint64_t start_realtime_ns; /* the same since 1970, 0: not known */

@@ -3,11 +3,8 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <config/event_config.h>
 
 #include "blocked.h"
 
@@ -32,8 +29,7 @@ struct events {
 	struct u64map parks;		   /* of LOCKs of parked threads, which do, too: thread and start */
 	uint8_t *name_match;		   /* per id of a->strings; NULL without expressions */
 	struct places places;
-	double interval;   /* sampling interval of allocations */
-	uint32_t recorded; /* bits of enum braid_event_type */
+	double interval; /* sampling interval of allocations */
 };
 
 const struct place *place_of(const struct analysis *an, uint32_t stack)
@@ -106,16 +102,23 @@ static uint32_t thread_of(const struct analyzer *a, const struct jvm_event_row *
  * Each byte is sampled with the probability 1 / interval, so an object of s bytes is sampled with 1 - exp(-s /
  * interval). Division by that makes the sum unbiased (Horvitz and Thompson); *e gets the variance.
  */
+uint64_t events_estimate(const struct analysis *an, uint64_t bytes, uint64_t reported)
+{
+	double size = (double)bytes, interval = an->events->interval, weight;
+
+	if (reported >= bytes)
+		return reported;
+	/* the recorder did not know it */
+	weight = interval > 0 && size > 0 ? size / -expm1(-size / interval) : size;
+	return weight < 0x1p63 ? (uint64_t)llrint(weight) : (uint64_t)1 << 63;
+}
+
 static void estimate(const struct analysis *an, struct event *e, uint64_t reported)
 {
-	double size = (double)e->row->value, weight = (double)reported;
+	double size = (double)e->row->value, weight;
 
-	if (reported < e->row->value) { /* the recorder did not know it */
-		weight = an->events->interval > 0 && size > 0 ? size / -expm1(-size / an->events->interval) : size;
-		e->weight = weight < 0x1p63 ? (uint64_t)llrint(weight) : (uint64_t)1 << 63;
-	} else {
-		e->weight = reported;
-	}
+	e->weight = events_estimate(an, e->row->value, reported);
+	weight = (double)e->weight;
 	e->variance = weight > size ? weight * (weight - size) : 0;
 }
 
@@ -507,61 +510,6 @@ static bool allocate(const struct analyzer *a, const struct filter *f, struct ev
 	return ev->thread_selected && ev->process_selected && ev->covers_waits && ev->covers_locks;
 }
 
-/* The event types that were enabled at any time. A trace without this fact recorded the types of its events. */
-static uint32_t find_recorded(const struct analyzer *a)
-{
-	char list[512], why[SELECTION_WHY];
-	struct event_selection c;
-	uint32_t found;
-
-	selection_init(&c);
-	snprintf(list, sizeof(list), "%s", analyzer_info(a, "record.choices"));
-	found = *list && !selection_add(&c, list, why) ? c.config.enabled : 0;
-	for (size_t i = 0; i < a->events.count; i++) {
-		const struct jvm_event_row *r = &a->events.at[i];
-		const struct kind *k = kind_of(r->kind);
-
-		if (r->kind == BRAID_JVM_CONFIG)
-			found |= (uint32_t)r->value;
-		else if (k && k->type < BRAID_EVENT_TYPES)
-			found |= 1U << k->type;
-	}
-	return found;
-}
-
-bool events_recorded(const struct analysis *an, enum braid_event_type type)
-{
-	return an->events->recorded >> type & 1;
-}
-
-bool events_blocked_recorded(const struct analysis *an)
-{
-	return events_recorded(an, BRAID_EVENT_TYPE_WAIT) || events_recorded(an, BRAID_EVENT_TYPE_OFFCPU);
-}
-
-/* The capability that a kind of events needs, with its number in jvmti.h. */
-static const struct {
-	enum braid_event_type type;
-	unsigned int bit;
-} needs[] = {
-	{BRAID_EVENT_TYPE_EXCEPTION, 17}, {BRAID_EVENT_TYPE_JIT, 27},	      {BRAID_EVENT_TYPE_LOCK, 28},
-	{BRAID_EVENT_TYPE_WAIT, 28},	  {BRAID_EVENT_TYPE_NATIVE_BIND, 30}, {BRAID_EVENT_TYPE_GC, 31},
-	{BRAID_EVENT_TYPE_ALLOC, 43},	  {BRAID_EVENT_TYPE_LIVE, 43},	      {BRAID_EVENT_TYPE_VTHREAD, 44},
-};
-
-bool events_recorded_of(const struct analysis *an, uint32_t process, enum braid_event_type type)
-{
-	const struct jvm_row *jvm = table_get(&an->a->jvms, process);
-
-	if (!events_recorded(an, type) || !jvm || !jvm->start)
-		return false;
-	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
-		if (needs[i].type == type && !(jvm->got[needs[i].bit / 64] >> needs[i].bit % 64 & 1) &&
-		    jvm->refused[needs[i].bit / 64] >> needs[i].bit % 64 & 1)
-			return false;
-	return true;
-}
-
 int events_new(struct events **out, struct analysis *an)
 {
 	static const struct process_row nobody;
@@ -579,7 +527,7 @@ int events_new(struct events **out, struct analysis *an)
 	if (places_new(&ev->places, an))
 		return -ENOMEM;
 	ev->interval = strtod(analyzer_info(a, "record.alloc_interval"), NULL);
-	ev->recorded = find_recorded(a);
+	recorded_find(&an->recorded, a, analyzer_info(a, "record.choices"));
 	return look_through(an, ev) ?: find_alive(a, ev) ?: find_refs(a, ev);
 }
 

@@ -21,6 +21,13 @@ struct diff_options {
 	bool stacks;	/* of whole stacks, not of methods */
 	bool total;	/* of methods with all that they call, not by themselves */
 	bool normalise; /* shares, not amounts, see struct diff_row */
+	/*
+	 * Some tools record less than braid does. For comparisons with their recordings, both sides have only what both can
+	 * have: frames of Java, samples of threads that were in Java code, and times of at least `min_ns`.
+	 */
+	bool java;
+	bool in_java; /* with `java` */
+	uint64_t min_ns;
 };
 
 /*

@@ -23,11 +23,41 @@ static int compare_hits(const void *x, const void *y)
 	return compare_u64(p->time_ns, q->time_ns) ?: compare_u64(p->node, q->node);
 }
 
+/* What has no frame of Java is nothing that could be compared, if only these are. */
 static int add(hit_vec *hits, const struct slices *s, const struct stack_sum *sum, uint64_t time_ns, double scale)
 {
 	struct hit hit = {time_ns, tree_node_of(s->tree, sum), (double)sum->weight * scale};
 
+	if (s->options->java && !hit.node)
+		return 0;
+	if (s->in_java && (sum->stack == ROW_NONE || !s->in_java[sum->stack]))
+		return 0;
 	return VEC_PUSH(hits, hit);
+}
+
+/* The kernel, for an interrupt or a page fault, leaves a thread in the state in which it was. */
+static bool is_in_java(const struct slices *s, const struct analysis *an, const struct stack *at)
+{
+	const struct expansion *e = at->frame == ROW_NONE ? NULL : &an->expansions[at->frame];
+
+	switch (e && e->count ? kind_domain((enum stack_kind)an->syms.at[an->xframes.at[e->first].sym].kind)
+			      : DOMAIN_INCOMPLETE) {
+	case DOMAIN_JAVA:
+	case DOMAIN_STUB:
+		return true;
+	case DOMAIN_KERNEL:
+		return at->parent != ROW_NONE && s->in_java[at->parent];
+	default:
+		return false;
+	}
+}
+
+static int find_in_java(struct slices *s, const struct analysis *an)
+{
+	s->in_java = calloc(an->a->nodes.count + 1, sizeof(*s->in_java));
+	for (size_t i = 0; s->in_java && i < an->a->nodes.count; i++)
+		s->in_java[an->order[i]] = is_in_java(s, an, &an->stacks[an->order[i]]);
+	return s->in_java ? 0 : -ENOMEM;
 }
 
 static int collect_samples(hit_vec *hits, const struct slices *s, const struct analysis *an, double scale)
@@ -82,15 +112,18 @@ static int collect_untimed(hit_vec *hits, const struct slices *s, const struct a
 	return err;
 }
 
+/* Times that were added up are short ones. */
 static int collect_events(hit_vec *hits, const struct slices *s, const struct analysis *an, uint32_t kind, double scale)
 {
+	bool summed = kind == BRAID_JVM_OFFCPU && !s->options->min_ns;
 	int err = 0;
 
 	for (size_t i = 0; i < events_count(an) && !err; i++) {
 		struct event e;
 		struct stack_sum sum;
 
-		if (!(kind == BRAID_JVM_OFFCPU ? events_get_summed : events_get)(an, i, &e) || e.kind != kind)
+		if (!(summed ? events_get_summed : events_get)(an, i, &e) || e.kind != kind ||
+		    (e.k->weight == WEIGHT_DURATION && e.duration_ns < s->options->min_ns))
 			continue;
 		sum = events_sum(&e);
 		err = add(hits, s, &sum, e.start_ns, scale);
@@ -190,10 +223,13 @@ static int cut_all(struct slices *s, const hit_vec *hits, bool stacks)
 static int fill(struct slices *s, const struct analysis *an, const struct profile *p,
 		const struct diff_options *options, double scale)
 {
-	const struct tree_options methods = {.labels = TREE_METHODS};
+	const struct tree_options methods = {.labels = TREE_METHODS, .java = options->java};
 	hit_vec hits = {0};
 	int err = tree_new(&s->tree, an, p, &methods);
 
+	s->options = options;
+	if (!err && options->in_java && !options->kind)
+		err = find_in_java(s, an);
 	if (err)
 		return err;
 	err = options->kind		  ? collect_events(&hits, s, an, options->kind, scale)
@@ -232,6 +268,7 @@ void slices_free(struct slices *s)
 {
 	free(s->stacks.at);
 	tree_free(s->tree);
+	free(s->in_java);
 	free(s->methods);
 	*s = (struct slices){0};
 }

@@ -22,6 +22,8 @@ struct slices {
 	VEC(uint32_t) stacks;	       /* the node of each */
 	double weight;		       /* of everything */
 	double squares;		       /* the sum of squares of the single weights: the variance of a Poisson sum */
+	const struct diff_options *options; /* only while the slices are filled */
+	bool *in_java;			    /* the same: per stack row, with options->in_java */
 };
 
 /* 0 or -ENOMEM. `scale` is for weights. */

@@ -12,6 +12,7 @@
 #include <analyze/hash.h>
 #include <trace/str.h>
 
+#include "merge_fit.h"
 #include "put.h"
 
 struct input {
@@ -23,6 +24,7 @@ struct input {
 	int64_t shift_ns; /* from its clock to the new trace's */
 	uint32_t first_cpu;
 	uint32_t name;			   /* TRACE_NAME of its host, see put_hosts() */
+	uint32_t samples_of;		   /* the same, of what took its samples, if the new trace has others; else 0 */
 	struct table ids[TRACE_ID_SPACES]; /* uint32_t: the new id */
 	struct trace_rec event;		   /* the next one */
 	bool ended;
@@ -45,7 +47,9 @@ struct known_objects {
 struct merge {
 	struct trace_writer *w;
 	struct input *in;
-	size_t count, at; /* `at`: the one whose record is being written */
+	size_t count, at;   /* `at`: the one whose record is being written */
+	size_t base;	    /* the one whose samples are those of the new trace, see merge_base() */
+	bool same_interval; /* of allocations */
 	uint32_t next[TRACE_ID_SPACES];
 	uint32_t numbers; /* of figures */
 	struct known_objects processes, threads;
@@ -59,82 +63,7 @@ struct merge {
 	int err;
 };
 
-/* ---- what fits together ---- */
-
-static const char *fact(const struct merge_input *in, const char *key)
-{
-	return analyzer_info(in->an->a, key);
-}
-
-/* What the times of a trace are: those of an imported one may be none, or of a clock that nothing else has. */
-static const char *times_of(const struct merge_input *in)
-{
-	if (!analyzer_has_times(in->an->a))
-		return "none";
-	return in->an->start_realtime_ns ? "with a date" : "without a date";
-}
-
-size_t edit_merge_refused(const struct merge_input *in, size_t count, char why[MERGE_WHY_MAX])
-{
-	static const char *const same[] = {"record.event", "record.frequency_hz", "record.period",
-					   "record.alloc_interval"};
-
-	for (size_t i = 1; i < count; i++)
-		for (size_t k = 0; k < sizeof(same) / sizeof(same[0]); k++)
-			if (strcmp(fact(&in[0], same[k]), fact(&in[i], same[k])) != 0) {
-				snprintf(why, MERGE_WHY_MAX, "%s is '%s' in %s and '%s' in %s",
-					 same[k] + strlen("record."), fact(&in[0], same[k]), in[0].path,
-					 fact(&in[i], same[k]), in[i].path);
-				return i;
-			}
-	for (size_t i = 1; i < count; i++)
-		if (strcmp(times_of(&in[0]), times_of(&in[i])) != 0) {
-			snprintf(why, MERGE_WHY_MAX, "the times are %s in %s and %s in %s", times_of(&in[0]),
-				 in[0].path, times_of(&in[i]), in[i].path);
-			return i;
-		}
-	return 0;
-}
-
-/* The time of day when the clock of a trace began; 0: the trace has no clock record. */
-static int64_t clock_epoch_ns(const struct analyzer *a)
-{
-	return a->clock_first_ns ? (int64_t)(a->realtime_first_ns - a->clock_first_ns) : 0;
-}
-
-/* The time of day is corrected while a machine runs, so two readings of one boot differ a little. */
-#define SAME_BOOT_NS INT64_C(2000000000)
-
-static bool same_boot(const struct merge_input *a, const struct merge_input *b)
-{
-	int64_t off_ns = clock_epoch_ns(a->an->a) - clock_epoch_ns(b->an->a);
-
-	return strcmp(fact(a, "host.name"), fact(b, "host.name")) == 0 &&
-	       strcmp(fact(a, "host.kernel"), fact(b, "host.kernel")) == 0 && off_ns < SAME_BOOT_NS &&
-	       off_ns > -SAME_BOOT_NS;
-}
-
-static uint32_t cpus_of(const struct merge_input *in)
-{
-	return (uint32_t)strtoul(fact(in, "host.cpus"), NULL, 10);
-}
-
-/* Numbers of objects are valid in one recording only, so the processes that have them are not joined with another's. */
-static bool has_objects(const struct merge_input *in)
-{
-	return events_recorded(in->an, BRAID_EVENT_TYPE_LIVE) || events_recorded(in->an, BRAID_EVENT_TYPE_MALLOC) ||
-	       events_recorded(in->an, BRAID_EVENT_TYPE_JNI);
-}
-
-/* A recording's first reading of the clock is in all its parts. */
-static bool same_recording(const struct merge_input *a, const struct merge_input *b)
-{
-	const struct analyzer *x = a->an->a, *y = b->an->a;
-
-	return analysis_has_window(a->an) && analysis_has_window(b->an) && x->clock_first_ns &&
-	       x->clock_first_ns == y->clock_first_ns && x->realtime_first_ns == y->realtime_first_ns &&
-	       same_boot(a, b);
-}
+/* ---- inputs ---- */
 
 /* Returns the number of CPUs of all hosts. */
 static uint32_t inputs_init(struct merge *m, const struct merge_input *in)
@@ -148,15 +77,15 @@ static uint32_t inputs_init(struct merge *m, const struct merge_input *in)
 		to->an = in[i].an;
 		to->host = to->recording = i;
 		for (size_t k = 0; k < i && to->recording == i; k++)
-			if (same_recording(&in[k], &in[i]))
+			if (merge_same_recording(&in[k], &in[i]))
 				to->recording = m->in[k].recording;
 		for (size_t k = 0; k < i && to->host == i; k++)
-			if (m->in[k].host == k && same_boot(&in[k], &in[i]))
+			if (m->in[k].host == k && merge_same_boot(&in[k], &in[i]))
 				to->host = k;
-		to->identity = has_objects(&in[i]) ? i : to->host;
+		to->identity = merge_has_objects(&in[i]) ? i : to->host;
 		to->first_cpu = to->host == i ? cpus : m->in[to->host].first_cpu;
-		to->shift_ns = to->host == 0 ? 0 : clock_epoch_ns(in[to->host].an->a) - clock_epoch_ns(in[0].an->a);
-		cpus += to->host == i ? cpus_of(&in[i]) : 0;
+		to->shift_ns = to->host == 0 ? 0 : merge_epoch_ns(in[to->host].an->a) - merge_epoch_ns(in[0].an->a);
+		cpus += to->host == i ? merge_cpus(&in[i]) : 0;
 		for (unsigned space = 0; space < TRACE_ID_SPACES; space++)
 			table_init(&to->ids[space], sizeof(uint32_t));
 		trace_reader_rewind(to->reader);
@@ -307,6 +236,15 @@ static bool clip(const struct analysis *an, struct trace_jvm_event *e)
 	return true;
 }
 
+/* With several sampling intervals, an event says itself what it stands for. */
+static void weigh(const struct analysis *an, struct trace_jvm_event *e)
+{
+	const struct kind *k = kind_of(e->kind);
+
+	if (k && k->weight == WEIGHT_ESTIMATE)
+		e->weight = events_estimate(an, e->value, e->weight);
+}
+
 static int put(struct merge *m, struct trace_rec *rec)
 {
 	struct input *in = &m->in[m->at];
@@ -322,8 +260,12 @@ static int put(struct merge *m, struct trace_rec *rec)
 		rec->sample.cpu += rec->sample.cpu == TRACE_NO_CPU ? 0 : in->first_cpu;
 	if (rec->kind == TRACE_STAT && add_up(m, &rec->stat))
 		return -ENOMEM;
+	if (rec->kind == TRACE_JVM_EVENT && !m->same_interval)
+		weigh(in->an, &rec->jvm_event);
 	if (trace_ids_replace(rec, &m->scopes, new_id, m) || m->err)
 		return -ENOMEM;
+	if (rec->kind == TRACE_SAMPLE && !rec->sample.event)
+		rec->sample.event = in->samples_of;
 	return put_kept(m->w, rec, true, m->counts);
 }
 
@@ -416,7 +358,7 @@ static int put_list(struct merge *m, const struct merge_input *in, const char *k
 	l.out = open_memstream(&l.text, &l.size);
 	err = l.out ? 0 : -ENOMEM;
 	for (size_t i = 0; i < m->count && !err; i++) {
-		const char *text = fact(&in[i], key);
+		const char *text = merge_fact(&in[i], key);
 		bool items = !between[1];
 
 		for (size_t n; *text && !err; text += n + (text[n] != 0)) {
@@ -438,6 +380,7 @@ static int put_first(struct merge *m, const struct analyzer *a)
 {
 	static const char *const own[] = {"record.duration_ns", "record.choices", "record.target", "record.command",
 					  "host.name",		"host.cpus",	  WINDOW_FROM,	   WINDOW_TO};
+	static const char interval[] = "record.alloc_interval";
 	int err = 0;
 
 	for (size_t i = 0; i < a->infos.count && !err; i++) {
@@ -446,7 +389,7 @@ static int put_first(struct merge *m, const struct analyzer *a)
 
 		for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++)
 			skip = skip || strcmp(key, own[k]) == 0;
-		if (!skip)
+		if (!skip && (m->same_interval || strcmp(key, interval) != 0))
 			err = put_info(m->w, key, strpool_get(&a->strings, a->infos.at[i].value));
 	}
 	return err;
@@ -454,7 +397,7 @@ static int put_first(struct merge *m, const struct analyzer *a)
 
 static int put_facts(struct merge *m, const struct merge_input *in, uint32_t cpus)
 {
-	int err = put_first(m, in[0].an->a);
+	int err = put_first(m, in[m->base].an->a);
 
 	if (cpus && !err)
 		err = put_info_number(m->w, "host.cpus", cpus);
@@ -490,6 +433,20 @@ static int put_name(struct merge *m, const char *text, uint32_t *name)
 	return trace_writer_put(m->w, &(struct trace_rec){.kind = TRACE_NAME, .name = {*name, str_of(text)}});
 }
 
+/* Samples that do not count like those of the new trace are events of their own, by the name of what took them. */
+static int name_samples(struct merge *m, const struct merge_input *in)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < m->count && !err; i++) {
+		const char *event = merge_fact(&in[i], "record.event");
+
+		if (merge_differs(&in[m->base], &in[i]))
+			err = put_name(m, *event ? event : "samples", &m->in[i].samples_of);
+	}
+	return err;
+}
+
 /* Processes of several hosts have the name of theirs as an attribute, as OpenTelemetry calls it. */
 static int put_hosts(struct merge *m, const struct merge_input *in)
 {
@@ -503,7 +460,7 @@ static int put_hosts(struct merge *m, const struct merge_input *in)
 		return 0;
 	err = put_name(m, "host.name", &key);
 	for (size_t i = 0; i < m->count && !err; i++)
-		err = put_name(m, fact(&in[i], "host.name"), &m->in[i].name);
+		err = put_name(m, merge_fact(&in[i], "host.name"), &m->in[i].name);
 	for (size_t i = 0; i < m->processes.count && !err; i++) {
 		const struct known *p = &m->processes.at[i];
 
@@ -523,12 +480,21 @@ static int put_end(struct merge *m)
 
 int edit_merge(struct trace_writer *w, const struct merge_input *in, size_t count, struct edit_counts *c)
 {
-	struct merge m = {.w = w, .count = count, .counts = c, .in = calloc(count, sizeof(*m.in))};
+	struct merge m = {.w = w,
+			  .count = count,
+			  .base = merge_base(in, count),
+			  .same_interval = true,
+			  .counts = c,
+			  .in = calloc(count, sizeof(*m.in))};
 	int err = m.in ? 0 : -ENOMEM;
 
 	*c = (struct edit_counts){0};
+	for (size_t i = 1; i < count; i++)
+		m.same_interval = m.same_interval && strcmp(merge_fact(&in[0], "record.alloc_interval"),
+							    merge_fact(&in[i], "record.alloc_interval")) == 0;
 	err = err ?: put_facts(&m, in, inputs_init(&m, in));
 	err = err ?: put_duration(&m, in);
+	err = err ?: name_samples(&m, in);
 	err = err ?: write_events(&m);
 	err = err ?: put_hosts(&m, in);
 	err = err ?: put_lost(w, c);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the events of a Flight Recorder file become in a trace. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <braid/event.h>
 #include <braid/jvm_event.h>
 #include <jfr/types.h>
+#include <util/quantity.h>
 
 #include "jfr_file.h"
 
@@ -22,23 +24,42 @@ static const struct {
 	const char *member;
 	enum jfr_role role;
 } roles[] = {
-	{"startTime", ROLE_START},     {"duration", ROLE_DURATION},
-	{"eventThread", ROLE_THREAD},  {"sampledThread", ROLE_THREAD},
-	{"stackTrace", ROLE_STACK},    {"state", ROLE_STATE},
-	{"objectClass", ROLE_CLASS},   {"monitorClass", ROLE_CLASS},
-	{"parkedClass", ROLE_CLASS},   {"thrownClass", ROLE_CLASS},
-	{"previousOwner", ROLE_OTHER}, {"notifier", ROLE_OTHER},
-	{"other", ROLE_OTHER},	       {"address", ROLE_NUMBER},
-	{"identityHash", ROLE_NUMBER}, {"gcId", ROLE_NUMBER},
-	{"weight", ROLE_WEIGHT},       {"tlabSize", ROLE_WEIGHT},
-	{"allocationSize", ROLE_SIZE}, {"samples", ROLE_COUNT},
-	{"count", ROLE_COUNT},	       {"name", ROLE_NAME},
-	{"jvmName", ROLE_NAME},	       {"cause", ROLE_DETAIL},
-	{"jvmVersion", ROLE_DETAIL},   {"when", ROLE_DETAIL},
-	{"caughtIn", ROLE_DETAIL},     {"heapUsed", ROLE_VALUE},
-	{"timeout", ROLE_VALUE},       {"pid", ROLE_PID},
-	{"timedOut", ROLE_TIMED_OUT},  {"javaArguments", ROLE_TEXT},
-	{"event", ROLE_NAME},	       {"size", ROLE_SIZE},
+	{"startTime", ROLE_START},
+	{"duration", ROLE_DURATION},
+	{"eventThread", ROLE_THREAD},
+	{"sampledThread", ROLE_THREAD},
+	{"stackTrace", ROLE_STACK},
+	{"state", ROLE_STATE},
+	{"objectClass", ROLE_CLASS},
+	{"monitorClass", ROLE_CLASS},
+	{"parkedClass", ROLE_CLASS},
+	{"thrownClass", ROLE_CLASS},
+	{"previousOwner", ROLE_OTHER},
+	{"notifier", ROLE_OTHER},
+	{"other", ROLE_OTHER},
+	{"address", ROLE_NUMBER},
+	{"identityHash", ROLE_NUMBER},
+	{"gcId", ROLE_NUMBER},
+	{"weight", ROLE_WEIGHT},
+	{"tlabSize", ROLE_WEIGHT},
+	{"allocationSize", ROLE_SIZE},
+	{"samples", ROLE_COUNT},
+	{"count", ROLE_COUNT},
+	{"name", ROLE_NAME},
+	{"jvmName", ROLE_NAME},
+	{"cause", ROLE_DETAIL},
+	{"jvmVersion", ROLE_DETAIL},
+	{"when", ROLE_DETAIL},
+	{"caughtIn", ROLE_DETAIL},
+	{"heapUsed", ROLE_VALUE},
+	{"timeout", ROLE_VALUE},
+	{"pid", ROLE_PID},
+	{"timedOut", ROLE_TIMED_OUT},
+	{"javaArguments", ROLE_TEXT},
+	{"event", ROLE_NAME},
+	{"size", ROLE_SIZE},
+	{"id", ROLE_TYPE},
+	{"value", ROLE_SETTING},
 };
 
 /* ---- times ---- */
@@ -144,6 +165,23 @@ static void take_allocation(struct jfr_file *f, const struct jfr_event *e)
 	to.value = number_of(e, ROLE_SIZE, 0);
 	to.weight = number_of(e, ROLE_WEIGHT, to.value);
 	builder_event(&f->r->b, &to);
+}
+
+static void before_buffer(struct jfr_file *f, const struct jfr_event *e)
+{
+	(void)e;
+	f->has_buffers = true;
+}
+
+/*
+ * JDK 16 and later can record samples beside the buffers that threads take; each of the two stands for all allocations.
+ * Buffers are all recorded. Of samples, the JDK limits the rate, and a sample has what its thread has allocated since the
+ * last one, so what was allocated behind a thread's last sample is missing.
+ */
+static void take_allocation_sample(struct jfr_file *f, const struct jfr_event *e)
+{
+	if (!f->has_buffers)
+		take_allocation(f, e);
 }
 
 /* async-profiler's, which does not estimate how many bytes a sampled allocation represents. Frees are left out. */
@@ -354,6 +392,80 @@ static void before_jvm(struct jfr_file *f, const struct jfr_event *e)
 			 name_of(f, version).str);
 }
 
+/* ---- settings ---- */
+
+/* Types with thresholds, and the words of braid's types that they become. */
+static const struct {
+	const char *type, *as[2];
+} limits[JFR_LIMITS] = {
+	{"jdk.JavaMonitorEnter", {"lock"}},
+	{"jdk.ThreadPark", {"lock", "offcpu"}},
+	{"jdk.JavaMonitorWait", {"wait"}},
+	{"jdk.ThreadSleep", {"offcpu"}},
+};
+
+/* "20 ms" */
+static uint64_t threshold_of(struct trace_str text)
+{
+	char packed[32];
+	size_t length = 0;
+	uint64_t ns;
+
+	for (uint32_t i = 0; i < text.len && length < sizeof(packed) - 1; i++)
+		if (text.str[i] != ' ')
+			packed[length++] = text.str[i];
+	packed[length] = '\0';
+	return duration_parse_unit(packed, &ns) ? 0 : ns;
+}
+
+/* It may change while a file is recorded: the longest threshold counts. */
+static void before_setting(struct jfr_file *f, const struct jfr_event *e)
+{
+	uint32_t type = u64map_get(&f->chunk->type_of, number_of(e, ROLE_TYPE, 0)) - 1;
+	const char *name = type < f->chunk->types.count ? jfr_name(f->chunk, f->chunk->types.at[type].name) : "";
+	struct trace_str setting = text_of(f, e, ROLE_NAME);
+	bool enabled = str_equals(setting, "enabled"), threshold = str_equals(setting, "threshold");
+
+	for (size_t i = 0; i < JFR_LIMITS && (enabled || threshold); i++) {
+		struct trace_str value;
+
+		if (strcmp(limits[i].type, name) != 0)
+			continue;
+		value = text_of(f, e, ROLE_SETTING);
+		f->limits[i].enabled |= enabled && str_equals(value, "true");
+		if (threshold && threshold_of(value) > f->limits[i].min_ns)
+			f->limits[i].min_ns = threshold_of(value);
+	}
+}
+
+void jfr_events_end(struct jfr_file *f)
+{
+	static const char *const words[] = {"lock", "wait", "offcpu"};
+	char text[128] = "";
+	size_t used = 0;
+
+	for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
+		bool enabled = false;
+		uint64_t min_ns = 0;
+
+		for (size_t i = 0; i < JFR_LIMITS * 2; i++) {
+			const char *as = limits[i / 2].as[i % 2];
+			const struct jfr_limit *l = &f->limits[i / 2];
+
+			if (!as || strcmp(as, words[w]) != 0 || !l->enabled)
+				continue;
+			enabled = true;
+			min_ns = l->min_ns > min_ns ? l->min_ns : min_ns;
+		}
+		if (enabled)
+			used += (size_t)snprintf(
+				text + used, sizeof(text) - used, "%s%s=%" PRIu64 "%s", used ? "," : "", words[w],
+				min_ns % 1000000 ? min_ns : min_ns / 1000000, min_ns % 1000000 ? "ns" : "ms");
+	}
+	if (used)
+		builder_info(&f->r->b, "record.choices", str_of(text));
+}
+
 /* ---- all events ---- */
 
 static const struct jfr_import imports[] = {
@@ -361,9 +473,9 @@ static const struct jfr_import imports[] = {
 	{"jdk.NativeMethodSample", NULL, take_native_sample},
 	{"jdk.CPUTimeSample", NULL, take_cpu_time_sample},
 	{"profiler.WallClockSample", NULL, take_wall_sample},
-	{"jdk.ObjectAllocationSample", NULL, take_allocation},
-	{"jdk.ObjectAllocationInNewTLAB", NULL, take_allocation},
-	{"jdk.ObjectAllocationOutsideTLAB", NULL, take_allocation},
+	{"jdk.ObjectAllocationSample", NULL, take_allocation_sample},
+	{"jdk.ObjectAllocationInNewTLAB", before_buffer, take_allocation},
+	{"jdk.ObjectAllocationOutsideTLAB", before_buffer, take_allocation},
 	{"profiler.Malloc", NULL, take_malloc},
 	{"jdk.JavaMonitorEnter", NULL, take_enter},
 	{"jdk.JavaMonitorWait", NULL, take_wait},
@@ -376,6 +488,7 @@ static const struct jfr_import imports[] = {
 	{"jdk.GCPhaseConcurrent", NULL, take_concurrent},
 	{"jdk.GCHeapSummary", before_heap, NULL},
 	{"jdk.JVMInformation", before_jvm, NULL},
+	{"jdk.ActiveSetting", before_setting, NULL},
 };
 
 static const struct jfr_import *import_of(const char *type)
@@ -391,7 +504,7 @@ void jfr_events_begin(struct jfr_file *f)
 	struct jfr_chunk *c = f->chunk;
 
 	f->kinds.count = 0;
-	f->braids = false;
+	f->braids = f->has_buffers = false;
 	for (size_t i = 0; i < c->members.count; i++) {
 		const char *name = jfr_name(c, c->members.at[i].name);
 

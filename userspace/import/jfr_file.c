@@ -153,6 +153,7 @@ int jfr_read(struct reader *r)
 	builder_info(&r->b, "record.event", str_of("jdk.ExecutionSample"));
 	while (!err && !ended)
 		err = next_chunk(f, &bytes, &ended);
+	jfr_events_end(f);
 	reader_say_left(r);
 	free(bytes.at);
 	free(f->gcs.at);

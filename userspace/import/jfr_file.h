@@ -26,6 +26,8 @@ enum jfr_role {
 	ROLE_PID,
 	ROLE_TIMED_OUT,
 	ROLE_TEXT,
+	ROLE_TYPE,    /* that a setting is about */
+	ROLE_SETTING, /* its value */
 	JFR_ROLES,
 };
 
@@ -47,11 +49,20 @@ struct jfr_kind {
 	uint64_t left_out;
 };
 
+/* What the recording was told of a type of waits. */
+#define JFR_LIMITS 4
+struct jfr_limit {
+	bool enabled;
+	uint64_t min_ns;
+};
+
 struct jfr_file {
 	struct reader *r;
 	struct jfr_chunk *chunk;
 	uint32_t process;
-	bool braids;						 /* braid has written it */
+	bool braids;	  /* braid has written it */
+	bool has_buffers; /* the chunk has events of threads that took a buffer to allocate in */
+	struct jfr_limit limits[JFR_LIMITS];
 	struct u64map thread_of, vthread_of, stack_of, frame_of; /* of the chunk: keys to ids plus one */
 	struct u64map gc_of;
 	VEC(struct jfr_gc) gcs;
@@ -77,5 +88,7 @@ void jfr_events_begin(struct jfr_file *f);
  * damaged.
  */
 bool jfr_event_take(struct jfr_file *f, uint32_t type, struct jfr_at *p, bool first_pass);
+/* Writes what the recording was told of waits, as a recording of braid's has it. */
+void jfr_events_end(struct jfr_file *f);
 
 #endif

@@ -110,6 +110,22 @@ static void print_totals(FILE *out, const struct diff_report *r)
 		number_cell(after, r, false, total[DIFF_AFTER]), relative(part, total[DIFF_BEFORE], total[DIFF_AFTER]));
 }
 
+/* What is left out because one side cannot have it. */
+static void print_limits(FILE *out, const struct diff_report *r)
+{
+	const struct diff_options *o = r->options;
+	char min[QUANTITY_TEXT];
+
+	if (o->in_java)
+		fputs("  only samples of threads in Java code, and their frames of Java: one side has no others\n",
+		      out);
+	else if (o->java)
+		fputs("  only frames of Java: one side has no others\n", out);
+	if (o->min_ns)
+		fprintf(out, "  only times of at least %s: one side has no shorter ones\n",
+			duration_text(min, o->min_ns));
+}
+
 void diff_text(FILE *out, const struct diff_report *r)
 {
 	const struct diff *d = r->diff;
@@ -120,6 +136,7 @@ void diff_text(FILE *out, const struct diff_report *r)
 		r->path[DIFF_BEFORE], r->path[DIFF_AFTER],
 		r->options->normalise ? ", as shares, with the median one the same" : "");
 	print_totals(out, r);
+	print_limits(out, r);
 	if (d->significant)
 		fprintf(out,
 			"\n%zu of %" PRIu64 " %s differ by more than chance (at the %.0f %% level, for all of them "
@@ -169,6 +186,9 @@ void diff_json(FILE *out, const struct diff_report *r)
 	json_string(&j, "unit", r->options->normalise ? "share" : units[r->unit]);
 	json_string(&j, "rows_are", r->row);
 	json_bool(&j, "with_callees", r->options->total);
+	json_bool(&j, "only_java_frames", r->options->java);
+	json_bool(&j, "only_in_java", r->options->in_java);
+	json_number(&j, "min_ns", r->options->min_ns);
 	json_decimal(&j, "level", DIFF_LEVEL);
 	json_number(&j, "methods", r->diff->methods);
 	json_number(&j, "differ", r->diff->significant);

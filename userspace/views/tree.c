@@ -157,6 +157,11 @@ static uint32_t child_of(struct builder *b, uint32_t parent, size_t xframe)
 	return child_with(b, parent, label_of(b, xframe));
 }
 
+static enum stack_domain domain_of(const struct analysis *an, size_t xframe)
+{
+	return kind_domain((enum stack_kind)an->syms.at[an->xframes.at[xframe].sym].kind);
+}
+
 static int add_stack(struct builder *b, uint32_t row)
 {
 	const struct analysis *an = b->an;
@@ -166,12 +171,14 @@ static int add_stack(struct builder *b, uint32_t row)
 
 	if (b->profile->on[row].total == 0)
 		return 0;
-	if (s->detached || !e) {
+	if ((s->detached || !e) && !b->options->java) {
 		node = child_of(b, node, XFRAME_DAMAGED);
 		if (!node)
 			return -ENOMEM;
 	}
 	for (uint32_t i = 0; e && i < e->count; i++) {
+		if (b->options->java && domain_of(an, e->first + i) != DOMAIN_JAVA)
+			continue;
 		node = child_of(b, node, e->first + i);
 		if (!node)
 			return -ENOMEM;
@@ -206,7 +213,7 @@ static int add_sum(struct builder *b, const struct stack_sum *s)
 	struct tree_node *node;
 	int err;
 
-	if (s->stack == ROW_NONE && s->xframe != XFRAME_ROOT && !*missing) {
+	if (s->stack == ROW_NONE && s->xframe != XFRAME_ROOT && !*missing && !b->options->java) {
 		*missing = child_of(b, 0, s->xframe);
 		if (!*missing)
 			return -ENOMEM;

@@ -37,6 +37,7 @@ struct tree_options {
 	bool kinds;    /* weights of nodes by the kind of code */
 	bool annotate; /* TREE_TEXT: kind suffixes */
 	bool lines;    /* TREE_TEXT: ":line" behind Java frames */
+	bool java;     /* leaves out all frames but those of Java; not with `kinds` */
 };
 
 struct tree {

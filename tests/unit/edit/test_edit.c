@@ -381,6 +381,55 @@ START_TEST(merge_refused)
 }
 END_TEST
 
+/* Samples of another tool that do not count like braid's become events, and each allocation keeps what it stands for. */
+START_TEST(merged_with_an_import)
+{
+	static const struct trace_rec of_import[] = {
+		REC(TRACE_INFO, info, S(IMPORT_FACT_FORMAT), S("JFR 2.1")),
+		REC(TRACE_INFO, info, S("record.event"), S("jdk.ExecutionSample")),
+		REC(TRACE_CLOCK, clock, START_REALTIME_NS, START_REALTIME_NS, START_REALTIME_NS),
+		REC(TRACE_PROCESS, process, 1, 100, 0, 5, S("java"), S("")),
+		REC(TRACE_THREAD, thread, 1, 1, 101, 101, TRACE_THREAD_JAVA, 0, S("main"), S("")),
+		REC(TRACE_NAME, name, 1, S("byte[]")),
+		REC(TRACE_SAMPLE, sample, START_REALTIME_NS + 5 * MS, 1, TRACE_NO_CPU, 0, 3, 0),
+		REC(TRACE_JVM_EVENT, jvm_event, .kind = BRAID_JVM_ALLOC, .time_ns = START_REALTIME_NS + 6 * MS,
+		    .process = 1, .thread = 1, .name = 1, .weight = 700000),
+		REC(TRACE_END, end, START_REALTIME_NS + 10 * MS),
+	};
+	static const struct trace_rec alloc[] = {
+		REC(TRACE_INFO, info, S("record.alloc_interval"), S("524288")),
+		REC(TRACE_NAME, name, 9, S("byte[]")),
+		REC(TRACE_JVM_EVENT, jvm_event, .kind = BRAID_JVM_ALLOC, .time_ns = BASE_NS + MS, .process = 1,
+		    .thread = 1, .name = 9, .value = 16),
+	};
+	struct trace_rec own[SYNTHETIC_COUNT + COUNT(alloc)];
+	const struct filter all = {0};
+	uint64_t weight, by_interval = 524288 + 16 / 2;
+	size_t processes, threads;
+	struct edit_counts c;
+	struct opened o;
+	struct sums sums;
+	char *path, *paths[2], *raw;
+
+	memcpy(own, alloc, sizeof(alloc));
+	memcpy(own + COUNT(alloc), synthetic, sizeof(synthetic));
+	paths[1] = file_of(own, COUNT(own));
+	weight = weight_of(paths[1], &processes, &threads);
+	paths[0] = file_of(of_import, COUNT(of_import));
+	merge_files(paths, &path, &c);
+	is_whole(path);
+	opened_begin(&o, path, &all);
+	ck_assert_str_eq(analyzer_info(o.a, "record.event"), "cpu-clock");
+	ck_assert_uint_eq(o.an->samples.quality.total, weight);
+	sums = sums_of(o.an);
+	ck_assert_uint_eq(sums.weight[BRAID_JVM_ALLOC], 700000 + by_interval);
+	raw = raw_of(path);
+	ck_assert_ptr_nonnull(strstr(raw, "text=\"jdk.ExecutionSample\""));
+	free(raw);
+	opened_end(&o);
+}
+END_TEST
+
 /* ---- recover, verify ---- */
 
 START_TEST(damaged)
@@ -480,6 +529,7 @@ Suite *test_edit(void)
 	tcase_add_test(t, figures_add_up);
 	tcase_add_test(t, figures_of_processes_add_up);
 	tcase_add_test(t, merge_refused);
+	tcase_add_test(t, merged_with_an_import);
 	tcase_add_test(t, damaged);
 	tcase_add_test(t, records_that_cannot_be_written);
 	tcase_add_test(t, undefined_ids);

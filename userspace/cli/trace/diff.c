@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <analyze/events.h>
+#include <analyze/state.h>
+#include <braid/frame.h>
 #include <page/html.h>
 #include <util/log.h>
 #include <util/quantity.h>
@@ -56,7 +59,11 @@ static const char doc[] =
 	"\n"
 	"Shares suit recordings of different lengths, loads and speeds: what concerns all methods alike is no "
 	"difference. The shares after are scaled, because one method's larger share makes all others smaller. Amounts, "
-	"with --amounts, also show that everything takes longer. Names are compared as --norm makes them.";
+	"with --amounts, also show that everything takes longer. Names are compared as --norm makes them.\n"
+	"\n"
+	"A trace that was imported from a recording of the JDK's is compared by what both have: frames of Java, the "
+	"shares of methods in samples of threads in Java code, and times that both recorded however short they were. "
+	"What is left out is said.";
 
 static error_t diff_parse(int key, char *arg, struct argp_state *state)
 {
@@ -117,44 +124,128 @@ static error_t diff_parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* What took the samples of both; false, with an error printed, if they cannot be compared. */
-static bool same_event(const struct loaded l[DIFF_SIDES], const char **event)
+/* ---- what both have ---- */
+
+/* The JDK's Flight Recorder, and what others write in its format, call samples of CPU time so. */
+#define JFR_SAMPLE "jdk.ExecutionSample"
+
+static bool is_clock(const char *event)
 {
+	static const char *const clocks[] = {"cpu-clock", "task-clock", "cycles", "cpu-cycles"};
+
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
+		if (strcmp(clocks[i], event) == 0)
+			return true;
+	return false;
+}
+
+static bool has_only_java(const struct analyzer *a)
+{
+	if (!*analyzer_info(a, IMPORT_FACT_FORMAT))
+		return false;
+	for (size_t i = 0; i < a->frames.count; i++) {
+		uint32_t kind = ((const struct frame_row *)table_row(&a->frames, i))->kind;
+
+		if (kind == BRAID_FRAME_NATIVE || kind == BRAID_FRAME_KERNEL)
+			return false;
+	}
+	return true;
+}
+
+/* What only one of them can have is left out of the other. */
+static void limit(struct diff_options *o, const struct loaded l[DIFF_SIDES])
+{
+	uint64_t min_ns[DIFF_SIDES];
+	bool java[DIFF_SIDES];
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		java[side] = has_only_java(l[side].analyzer);
+		min_ns[side] = events_min_ns(l[side].analysis, o->kind);
+	}
+	o->java = java[DIFF_BEFORE] != java[DIFF_AFTER];
+	if (min_ns[DIFF_BEFORE] != min_ns[DIFF_AFTER])
+		o->min_ns = min_ns[DIFF_BEFORE] > min_ns[DIFF_AFTER] ? min_ns[DIFF_BEFORE] : min_ns[DIFF_AFTER];
+}
+
+/*
+ * Whether the samples of both can be compared, or an error is printed. The JDK takes its samples of threads in Java code, at a
+ * pace that does not depend on how many of them run: shares of methods among them are comparable with those in another
+ * recording's samples of such threads, amounts are not.
+ */
+static bool same_event(const struct loaded l[DIFF_SIDES], struct diff_options *o, const char **what)
+{
+	const char *before = analyzer_info(l[DIFF_BEFORE].analyzer, "record.event");
 	const char *after = analyzer_info(l[DIFF_AFTER].analyzer, "record.event");
 
-	*event = analyzer_info(l[DIFF_BEFORE].analyzer, "record.event");
-	if (strcmp(*event, after) == 0)
+	*what = before;
+	if (strcmp(before, after) == 0)
 		return true;
-	log_error("%s has samples of '%s', %s of '%s': they cannot be compared", l[DIFF_BEFORE].path, *event,
+	if ((strcmp(before, JFR_SAMPLE) == 0 && is_clock(after)) ||
+	    (strcmp(after, JFR_SAMPLE) == 0 && is_clock(before))) {
+		o->in_java = o->java;
+		*what = o->in_java ? "in Java code" : "samples";
+		if (!o->normalise)
+			log_error(
+				"%s has samples of '%s', %s of '%s': only shares of them can be compared; leave out --amounts",
+				l[DIFF_BEFORE].path, before, l[DIFF_AFTER].path, after);
+		return o->normalise;
+	}
+	log_error("%s has samples of '%s', %s of '%s': they cannot be compared", l[DIFF_BEFORE].path, before,
 		  l[DIFF_AFTER].path, after);
 	return false;
 }
 
+static bool is_recorded(const struct loaded *l, uint32_t kind)
+{
+	const struct kind *k = kind_of(kind);
+
+	return k->type < BRAID_EVENT_TYPES && events_recorded(l->analysis, k->type);
+}
+
+/* False, with an error printed, if one side has none of these events because they were not recorded there. */
+static bool both_recorded(const struct loaded l[DIFF_SIDES], const struct diff *d, const struct diff_request *r)
+{
+	bool missing[DIFF_SIDES];
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		missing[side] = r->options.kind && d->total[side] <= 0 && !is_recorded(&l[side], r->options.kind);
+	if (missing[DIFF_BEFORE] && missing[DIFF_AFTER])
+		log_error("neither %s nor %s has events of the kind '%s'", l[DIFF_BEFORE].path, l[DIFF_AFTER].path,
+			  r->event);
+	else if (missing[DIFF_BEFORE] || missing[DIFF_AFTER])
+		log_error("only %s has events of the kind '%s': they were not recorded in %s",
+			  l[missing[DIFF_BEFORE] ? DIFF_AFTER : DIFF_BEFORE].path, r->event,
+			  l[missing[DIFF_BEFORE] ? DIFF_BEFORE : DIFF_AFTER].path);
+	return !missing[DIFF_BEFORE] && !missing[DIFF_AFTER];
+}
+
+/* ---- what is compared ---- */
+
 /* Says what the amounts are, and what one weight is in ns of CPU time. */
 static bool describe(struct diff_report *out, double scale[DIFF_SIDES], const struct loaded l[DIFF_SIDES],
-		     const struct diff_request *r)
+		     const struct diff_request *r, struct diff_options *o)
 {
+	const struct kind *kind = kind_of(o->kind);
 	unsigned long hz[DIFF_SIDES];
 
-	const struct kind *kind = kind_of(r->options.kind);
-
 	scale[DIFF_BEFORE] = scale[DIFF_AFTER] = 1;
-	out->row = r->options.stacks ? "stack" : "method";
-	if (r->options.kind) {
+	out->row = o->stacks ? "stack" : "method";
+	limit(o, l);
+	if (o->kind) {
 		out->what = r->event;
 		out->unit = kind->unit;
 		/* What is on top of the stacks is no method. */
-		if (kind->leaf && kind->name_is.title && !r->options.stacks && !r->options.total)
+		if (kind->leaf && kind->name_is.title && !o->stacks && !o->total)
 			out->row = kind->name_is.title;
 		return true;
 	}
-	if (!same_event(l, &out->what))
+	if (!same_event(l, o, &out->what))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		hz[side] = analyzer_frequency(l[side].analyzer);
 	if (!*out->what)
 		out->what = "samples";
-	if (!hz[DIFF_BEFORE] || !hz[DIFF_AFTER])
+	if (!hz[DIFF_BEFORE] || !hz[DIFF_AFTER] || o->in_java)
 		return true;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		scale[side] = 1e9 / (double)hz[side];
@@ -189,7 +280,8 @@ static bool write_page(const struct loaded l[DIFF_SIDES], const struct diff_repo
 static bool compare(const struct loaded l[DIFF_SIDES], const struct diff_request *r)
 {
 	const struct analysis *an[DIFF_SIDES] = {l[DIFF_BEFORE].analysis, l[DIFF_AFTER].analysis};
-	struct diff_report report = {.options = &r->options,
+	struct diff_options chosen = r->options;
+	struct diff_report report = {.options = &chosen,
 				     .path = {r->path[DIFF_BEFORE], r->path[DIFF_AFTER]},
 				     .unit = UNIT_COUNT,
 				     .top = common_top(&r->common, r->json ? UINT32_MAX : TOP),
@@ -198,10 +290,14 @@ static bool compare(const struct loaded l[DIFF_SIDES], const struct diff_request
 	struct diff *diff;
 	bool ok;
 
-	if (!describe(&report, scale, l, r))
+	if (!describe(&report, scale, l, r, &chosen))
 		return false;
-	if (diff_new(&diff, an, scale, &r->options)) {
+	if (diff_new(&diff, an, scale, &chosen)) {
 		log_error("not enough memory to compare %s and %s", r->path[DIFF_BEFORE], r->path[DIFF_AFTER]);
+		return false;
+	}
+	if (!both_recorded(l, diff, r)) {
+		diff_free(diff);
 		return false;
 	}
 	report.diff = diff;

@@ -23,8 +23,9 @@ static const char doc[] =
 	"is in several of them is one in the new trace. (Not so if they have live objects, native memory or JNI "
 	"references, whose numbers belong to one recording.) Traces of other machines are placed by their time of day, "
 	"which is as exact as these machines' clocks; their CPUs are numbered on, and each process has an attribute "
-	"host.name. All must have been recorded with the same sampling event and frequency. What was recorded twice at "
-	"the same time counts twice.";
+	"host.name. All must have been recorded with the same sampling event and frequency; but samples that were "
+	"imported from another tool's file, and are of another event, become events of that name beside the samples. What "
+	"was recorded twice at the same time counts twice.";
 
 static error_t merge_parse(int key, char *arg, struct argp_state *state)
 {
