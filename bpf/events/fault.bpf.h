@@ -7,6 +7,7 @@
 #define BRAID_FAULT_BPF_H
 
 #include "kernel_event.bpf.h"
+#include "kernel_read.bpf.h"
 
 static __always_inline int fault_begins(__u64 address)
 {
@@ -89,7 +90,7 @@ static __noinline int fault_object(struct fault_place *place, __u64 address)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct kernel_start *start = kernel_start_of(task, true);
-	struct mm_struct *mm = task->mm;
+	struct mm_struct *mm = TASK_POINTER(task, mm);
 	__u32 changes;
 
 	if (!place || !mm || !start)

@@ -6,18 +6,8 @@
 #ifndef BRAID_FILES_BPF_H
 #define BRAID_FILES_BPF_H
 
+#include "kernel_read.bpf.h"
 #include "maps.bpf.h"
-
-/*
- * Set before loading: bpf_rdonly_cast() exists (Linux 6.2). With it the kernel's structures are read by plain loads, which are 0
- * where there is no memory, and not by a call for each field.
- */
-const volatile bool kernel_casts;
-
-extern void *bpf_rdonly_cast(void *object, __u32 type) __ksym __weak;
-
-#define CAST(type, object) ((type *)bpf_rdonly_cast((void *)(object), bpf_core_type_id_kernel(type)))
-#define READ(type, object, field) (kernel_casts ? CAST(type, object)->field : BPF_CORE_READ((type *)(object), field))
 
 #define CALL_CLASS 0x1f
 #define CALL_FD 0x40   /* its first argument is a file descriptor */
@@ -86,7 +76,7 @@ static __always_inline __u32 call_about(__u32 call)
 /* The open file of a thread; NULL: none. */
 static __always_inline struct file *file_of(struct task_struct *task, __u64 fd)
 {
-	struct files_struct *files = task->files;
+	struct files_struct *files = TASK_POINTER(task, files);
 	struct fdtable *table = files ? files->fdt : NULL;
 	struct file *file = NULL;
 

@@ -7,6 +7,7 @@
 #define BRAID_OFFCPU_FILTER_BPF_H
 
 #include "events/match.bpf.h"
+#include "kernel_read.bpf.h"
 #include "thread_time.bpf.h"
 
 #include <braid/offcpu_filter.h>
@@ -86,7 +87,7 @@ __noinline int filter_compare_thread(struct braid_thread_time *t)
 
 static __always_inline __u64 task_cgroup(struct task_struct *task)
 {
-	struct css_set *set = task->cgroups;
+	struct css_set *set = TASK_POINTER(task, cgroups);
 
 	return set ? set->dfl_cgrp->kn->id : 0;
 }

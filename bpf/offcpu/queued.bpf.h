@@ -6,6 +6,7 @@
 #ifndef BRAID_QUEUED_BPF_H
 #define BRAID_QUEUED_BPF_H
 
+#include "kernel_read.bpf.h"
 #include "thread_time.bpf.h"
 
 /* Set before loading: the kernel keeps that account. */
@@ -33,7 +34,7 @@ struct {
 
 static __always_inline void queue_clock_read(struct queue_clock *c, struct task_struct *next, __u64 now)
 {
-	__u64 lead = now - next->se.cfs_rq->rq->clock;
+	__u64 lead = now - TASK_POINTER(next, se.cfs_rq)->rq->clock;
 	__u64 most = c->lead + LEAD_GROWS_NS + ((now - c->now_ns) >> LEAD_DRIFT_SHIFT);
 
 	c->lead = c->now_ns && (__s64)(lead - most) > 0 ? most : lead;

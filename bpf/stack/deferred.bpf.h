@@ -7,6 +7,7 @@
 #ifndef BRAID_DEFERRED_BPF_H
 #define BRAID_DEFERRED_BPF_H
 
+#include "kernel_read.bpf.h"
 #include "maps.bpf.h"
 #include "returns.bpf.h"
 
@@ -53,7 +54,8 @@ static __always_inline bool deferred_useful(const struct braid_process *p, __u32
 static __always_inline __u64 late_end(__u64 sp, __u64 from)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 first = task->mm ? task->mm->start_stack : 0, own = task->thread.fsbase;
+	struct mm_struct *mm = TASK_POINTER(task, mm);
+	__u64 first = mm ? mm->start_stack : 0, own = task->thread.fsbase;
 	__u64 end = (from & ~(__u64)(BRAID_DEFERRED_PAGE - 1)) + LATE_PAGES_BYTES;
 
 	if (first >= sp && first + LATE_ABOVE < end)

@@ -7,6 +7,7 @@
 #ifndef BRAID_RETURNS_BPF_H
 #define BRAID_RETURNS_BPF_H
 
+#include "kernel_read.bpf.h"
 #include "maps.bpf.h"
 
 #define RETURNS_MAX 64 /* the kernel's own limit for a thread (MAX_URETPROBE_DEPTH) */
@@ -20,7 +21,7 @@ struct stack_page {
 /* The innermost return of the thread that is still to come; NULL: there is none. */
 static __always_inline struct return_instance *returns_pending(struct task_struct *task)
 {
-	struct uprobe_task *u = task->utask;
+	struct uprobe_task *u = TASK_POINTER(task, utask);
 
 	return u ? u->return_instances : NULL;
 }
@@ -28,7 +29,7 @@ static __always_inline struct return_instance *returns_pending(struct task_struc
 /* The address of the process's trampoline; 0: it has none. */
 static __always_inline __u64 returns_trampoline(struct task_struct *task)
 {
-	struct mm_struct *mm = task->mm;
+	struct mm_struct *mm = TASK_POINTER(task, mm);
 	struct xol_area *area = mm ? mm->uprobes_state.xol_area : NULL;
 
 	return area ? area->vaddr : 0;

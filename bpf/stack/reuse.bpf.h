@@ -9,6 +9,7 @@
 #ifndef BRAID_REUSE_BPF_H
 #define BRAID_REUSE_BPF_H
 
+#include "kernel_read.bpf.h"
 #include "memo.bpf.h"
 #include "names.bpf.h"
 
@@ -76,7 +77,7 @@ static __always_inline struct stack_reuse *reuse_at(__u32 key)
  */
 static __always_inline __u32 reuse_key(struct task_struct *task, struct pt_regs *entry, __u32 place, __u32 kind)
 {
-	struct uprobe_task *step = task->utask;
+	struct uprobe_task *step = TASK_POINTER(task, utask);
 
 	if (!place || place >= BRAID_REUSES / REUSE_ENTRIES || entry->orig_ax >= NR_KNOWN ||
 	    (step && step->state != UTASK_RUNNING))

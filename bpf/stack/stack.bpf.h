@@ -3,6 +3,7 @@
 #ifndef BRAID_STACK_BPF_H
 #define BRAID_STACK_BPF_H
 
+#include "kernel_read.bpf.h"
 #include "names.bpf.h"
 #include "returns.bpf.h"
 #include "reuse.bpf.h"
@@ -180,7 +181,7 @@ static __always_inline bool task_stays_in_kernel(const struct task_struct *task)
 /* An ending thread has none any more. */
 static __always_inline bool task_has_user_stack(const struct task_struct *task)
 {
-	return task->mm && !task_stays_in_kernel(task);
+	return TASK_POINTER(task, mm) && !task_stays_in_kernel(task);
 }
 
 /* Takes the user registers of the kernel's entry; false when there are none. */

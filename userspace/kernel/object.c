@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "object.h"
 
+#include "abilities.h"
 #include "braid.skel.h"
 #include "util/pages.h"
 
@@ -14,6 +15,7 @@ struct braid_bpf *object_open(void)
 		return NULL;
 	/* libbpf has copied what it needs of them. */
 	bytes = braid_bpf__elf_bytes(&size);
+	b->rodata->kernel_casts = kernel_abilities()->casts;
 	pages_release(bytes, bytes + size);
 	return b;
 }

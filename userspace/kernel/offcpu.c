@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "offcpu.h"
 
+#include "abilities.h"
 #include "braid.skel.h"
 #include "map_window.h"
 #include "offcpu_filter.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <braid/vthread_time.h>
 #include <errno.h>
@@ -22,51 +22,6 @@
 #define OWNER_MIN_NS 50000ULL
 
 /* ---- loading ---- */
-
-/* What the running kernel has, and not every one. */
-struct abilities {
-	bool switch_end; /* the tracepoint: otherwise the end of system calls takes its place */
-	bool casts;	 /* the programs can read its structures by plain loads */
-	bool queues;	 /* it notes when threads are queued for a CPU, and the programs can see that */
-};
-
-static bool has_member(const struct btf *kernel, const char *type, const char *member)
-{
-	int id = btf__find_by_name_kind(kernel, type, BTF_KIND_STRUCT);
-	const struct btf_type *t = id > 0 ? btf__type_by_id(kernel, (uint32_t)id) : NULL;
-
-	for (uint32_t i = 0; t && i < btf_vlen(t); i++)
-		if (strcmp(btf__name_by_offset(kernel, btf_members(t)[i].name_off), member) == 0)
-			return true;
-	return false;
-}
-
-/* The account exists in every kernel of today, but may be off: then it never counts that a thread came to a CPU. */
-static bool notes_queues(void)
-{
-	FILE *f = fopen("/proc/self/schedstat", "re");
-	unsigned long long times = 0;
-	bool found = f && fscanf(f, "%*u %*u %llu", &times) == 1 && times;
-
-	if (f)
-		(void)fclose(f);
-	return found;
-}
-
-static struct abilities abilities(void)
-{
-	struct btf *kernel = btf__load_vmlinux_btf();
-	struct abilities a = {0};
-
-	if (!kernel)
-		return a;
-	a.switch_end = btf__find_by_name_kind(kernel, "btf_trace_sched_exit_tp", BTF_KIND_TYPEDEF) > 0;
-	a.casts = btf__find_by_name_kind(kernel, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
-	a.queues = has_member(kernel, "sched_info", "last_queued") && has_member(kernel, "sched_entity", "cfs_rq") &&
-		   has_member(kernel, "cfs_rq", "rq") && has_member(kernel, "rq", "clock") && notes_queues();
-	btf__free(kernel);
-	return a;
-}
 
 int offcpu_size(const struct braid_bpf *b, bool follows)
 {
@@ -93,7 +48,7 @@ int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c, co
 {
 	bool follows = c->enabled & OFFCPU_TYPES, all = c->enabled & BRAID_EVENT_TYPE(OFFCPU);
 	bool cpu = c->enabled & BRAID_EVENT_TYPE(THREAD), at_start = offcpu_stacks_at_start(c, filter);
-	struct abilities kernel = follows ? abilities() : (struct abilities){0};
+	const struct abilities *kernel = kernel_abilities();
 	bool irqs = all && !(at_start && filter->sums == BRAID_SUMS_ALWAYS); /* sums have no wakers */
 	const struct {
 		struct bpf_program *program;
@@ -101,9 +56,9 @@ int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c, co
 	} programs[] = {
 		{b->progs.on_switch, follows},
 		{b->progs.on_waking, follows},
-		{b->progs.on_syscall_end, follows && !kernel.switch_end},
+		{b->progs.on_syscall_end, follows && !kernel->switch_end},
 		{b->progs.on_thread_exit, follows || cpu},
-		{b->progs.on_switch_end, follows && kernel.switch_end},
+		{b->progs.on_switch_end, follows && kernel->switch_end},
 		{b->progs.on_thread_exec, follows},
 		{b->progs.on_thread_start, all},
 		{b->progs.on_thread_found, all},
@@ -118,9 +73,8 @@ int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c, co
 	int err = 0;
 
 	b->rodata->irqs_noted = irqs;
-	b->rodata->switch_ends = kernel.switch_end;
-	b->rodata->kernel_casts = kernel.casts;
-	b->rodata->queues_noted = kernel.queues;
+	b->rodata->switch_ends = kernel->switch_end;
+	b->rodata->queues_noted = kernel->queues;
 	b->rodata->stacks_at_start = at_start;
 	b->rodata->report_cpu = cpu;
 	b->rodata->offcpu_sums = filter->sums;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* How the programs read structures of the kernel that the verifier does not follow by itself. */
+#ifndef BRAID_KERNEL_READ_BPF_H
+#define BRAID_KERNEL_READ_BPF_H
+
+#include "kernel.h"
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+/*
+ * Set before loading: bpf_rdonly_cast() exists (Linux 6.2). With it the kernel's structures are read by plain loads, which are 0
+ * where there is no memory, and not by a call for each field.
+ */
+const volatile bool kernel_casts;
+
+extern void *bpf_rdonly_cast(void *object, __u32 type) __ksym __weak;
+
+#define CAST(type, object) ((type *)bpf_rdonly_cast((void *)(object), bpf_core_type_id_kernel(type)))
+#define READ(type, object, field) (kernel_casts ? CAST(type, object)->field : BPF_CORE_READ((type *)(object), field))
+
+/*
+ * A field of a thread that is a pointer. For one that is loaded from a trusted thread, the verifier looks through all names of
+ * the kernel's BTF for a list of trusted fields, each time it comes by (since Linux 6.3): a third of the time of loading.
+ */
+#define TASK_POINTER(task, field) (kernel_casts ? CAST(struct task_struct, task)->field : (task)->field)
+
+#endif
