@@ -6,11 +6,14 @@ PID is a JVM instead of the pages' own, TID one of its threads. Only machine-spe
 threads, and times, such that recordings last half a second and selections begin with them. `braid ctl` gets a running recording.
 A command fails by its exit status.
 """
+import json
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import time
+import urllib.request
 
 LIMIT_S = 60
 
@@ -51,8 +54,6 @@ def adapted(command, pid, tid):
     command = re.sub(r"(?<=--speed )\d+", "100", command)
     if command.startswith("braid top") and " -n " not in command:  # on no terminal, for ever
         command += " -n 1"
-    if command.startswith("braid serve"):  # until Ctrl-C
-        command = "timeout --preserve-status -s INT 5 " + command
     if command.startswith("braid record") and " -d " not in command and " -- " not in command:
         command = command.replace("braid record", "braid record -d 0.5", 1)
     return command
@@ -66,6 +67,20 @@ def run(command):
         sys.exit(f"not done after {LIMIT_S} s: {command}")
     if done.returncode:
         sys.exit(f"exit status {done.returncode}: {command}\n{done.stderr.decode(errors='replace')}")
+
+
+def serve(command):
+    """Until Ctrl-C, which comes when there is something to see."""
+    process = subprocess.Popen(shlex.split(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    address = process.stdout.readline().decode().strip()
+    end = time.monotonic() + LIMIT_S
+    while address and not json.load(urllib.request.urlopen(address + "state"))["generation"]:
+        if time.monotonic() > end or process.poll() is not None:
+            sys.exit(f"nothing to see: {command}")
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    if process.wait(LIMIT_S):
+        sys.exit(f"exit status {process.returncode}: {command}")
 
 
 class Recording:
@@ -107,7 +122,7 @@ def main():
                 continue
             if words[1] == "ctl":
                 recording.start()
-            run(adapted(command, pid, tid))
+            (serve if words[1] == "serve" else run)(adapted(command, pid, tid))
             ran += 1
     print(f"{path}: {ran} commands")
     shown = len(re.findall(r"^(?:\.Dl )?[#$] braid ", text, re.M))
