@@ -30,7 +30,10 @@ FIELD = re.compile(r'(\w+)=(?:"((?:[^"\\]|\\.)*)"|(\S+))')
 def value(quoted, plain):
     if plain == "":
         return quoted
-    return int(plain, 0) if re.fullmatch(r"-?(0x[0-9a-f]+|\d+)", plain) else plain
+    try:
+        return int(plain, 0)
+    except ValueError:
+        return plain
 
 
 class Event(dict):
@@ -41,23 +44,44 @@ def fields(text):
     return Event((key, value(quoted, plain)) for key, quoted, plain in FIELD.findall(text))
 
 
-names, threads, processes, events, stats, notices, lost, losses = {0: ""}, {}, {}, [], {}, [], [], []
-nodes, frames, methods, symbols, codes, vthreads = {}, {}, {}, {}, {}, {}
+class Rows(dict):
+    """Lines of a kind by their numbers: there may be a million, so one is read when it is asked for."""
+
+    def __init__(self, kind, read):
+        super().__init__()
+        self.number, self.read, self.lines = re.compile(r"\b%s=(\d+)" % kind), read, {}
+
+    def add(self, line):
+        self.lines[int(self.number.search(line)[1])] = line
+
+    def __missing__(self, number):
+        self[number] = self.read(fields(self.lines[number]))
+        return self[number]
+
+    def get(self, number, default=None):
+        return self[number] if number in self or number in self.lines else default
+
+
+names = Rows("name", lambda row: row.text)
+names[0] = ""
+rows = {"name": names, "node": Rows("node", lambda row: (row.frame, row.parent)), "frame": Rows("frame", Event),
+        "method": Rows("method", lambda row: row.class_name + "." + row.name), "symbol": Rows("symbol", lambda row: row.name),
+        "code": Rows("code", Event)}
+nodes, frames, methods, symbols, codes = (rows[kind] for kind in ("node", "frame", "method", "symbol", "code"))
+threads, processes, vthreads, events, stats, notices, lost, losses = {}, {}, {}, [], {}, [], [], []
 only, mine = os.environ.get("EVENTS_OF"), None
 raw = subprocess.Popen([os.environ["BUILD"] + "/braid", "script", "--raw", sys.argv[1]], stdout=subprocess.PIPE, text=True)
 for line in raw.stdout:
     kind, _, rest = line.partition(" ")
-    if kind in ("node", "frame"):  # there may be a million: read on demand
-        (nodes if kind == "node" else frames)[int(re.search(r"\b%s=(\d+)" % kind, rest).group(1))] = rest
+    if kind in rows:
+        rows[kind].add(rest)
         continue
     if only and kind in ("thread", "jvm_event") and (not mine or mine not in rest):
         continue
-    if kind not in ("name", "thread", "process", "jvm_event", "stat", "notice", "loss", "method", "symbol", "code", "vthread"):
+    if kind not in ("thread", "process", "jvm_event", "stat", "notice", "loss", "vthread"):
         continue
     row = fields(rest)
-    if kind == "name":
-        names[row.name] = row.text
-    elif kind == "thread":
+    if kind == "thread":
         threads[row.thread] = row
     elif kind == "vthread":
         vthreads[row.vthread] = row
@@ -66,12 +90,6 @@ for line in raw.stdout:
         mine = " process=%d " % row.process if str(row.pid) == only else mine
     elif kind == "stat":
         stats[row.key] = row["value"]
-    elif kind == "method":
-        methods[row.method] = row.class_name + "." + row.name
-    elif kind == "symbol":
-        symbols[row.symbol] = row.name
-    elif kind == "code":
-        codes[row.code] = row
     elif kind == "notice":
         notices.append(row.text)
     elif kind == "loss":
@@ -101,14 +119,8 @@ def frame_names(f):
 
 
 @functools.cache
-def node_of(node):
-    row = fields(nodes[node])
-    return row.frame, row.parent
-
-
-@functools.cache
 def names_of(frame):
-    return frame_names(fields(frames[frame]))
+    return frame_names(frames[frame])
 
 
 @functools.cache
@@ -116,7 +128,7 @@ def stack(node):
     """The names of a node's frames, leaf first."""
     found = []
     while node:
-        frame, node = node_of(node)
+        frame, node = nodes[node]
         found += names_of(frame)
     return found
 

@@ -5,6 +5,7 @@
 # the times for which virtual threads are unmounted, and those that are added up by stack.
 # class: long
 # takes: 60 s
+# alone: its ten thousand threads want every CPU, and would want it three times as long beside others
 # shellcheck source=tests/integration/lib.sh
 source "$(dirname "$0")/../lib.sh"
 
@@ -20,7 +21,6 @@ spans()
 	local kind=$1 threads=$2 sums=$3
 
 	shift 3
-	rm -f out
 	# Where methods are inlined, an instruction can have the name of the one beside its own.
 	rm -f out
 	"$JDK/bin/java" -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Spans::* "$@" -cp "$JAR:." Spans "$kind" "$threads" 120 >out 2>err &
