@@ -23,6 +23,8 @@ struct jvm_process {
 	char main_class[256]; /* main class or jar, from hsperfdata's sun.rt.javaCommand, else the command line */
 	char jdk[128];	      /* "17.0.15", from hsperfdata's java.property.java.version or the release file, else "" */
 	char libjvm[512];     /* path as the process sees it */
+	bool has_stood_still;
+	uint64_t stood_still_ns; /* at all its safepoints so far, from hsperfdata's sun.rt.safepointTime */
 	bool attachable;
 	bool stopped;		  /* by a signal or a debugger; attaching works when it is continued */
 	bool starting;		  /* it looks as if it is still starting: agents of its options may not be loaded yet */

@@ -60,9 +60,25 @@ static void entry_string(const char *at, const struct entry *e, const char *name
 	to[n] = '\0';
 }
 
+static void entry_long(const char *at, const struct entry *e, const char *name, int64_t *to)
+{
+	if (e->data_type == 'J' && !e->vector_length && e->data_offset >= (int32_t)sizeof(*e) &&
+	    e->data_offset <= e->entry_length - (int32_t)sizeof(*to) && !strcmp(at + e->name_offset, name))
+		memcpy(to, at + e->data_offset, sizeof(*to));
+}
+
+static void take_stopped(struct hsperf *out, int64_t ticks, int64_t ticks_per_s)
+{
+	double ns = (double)ticks / (double)ticks_per_s * 1e9;
+
+	out->has_stopped = ticks >= 0 && ticks_per_s > 0 && ns < 1e18;
+	out->stopped_ns = out->has_stopped ? (uint64_t)ns : 0;
+}
+
 int hsperf_parse(const void *data, size_t size, struct hsperf *out)
 {
 	const char *bytes = data;
+	int64_t ticks = -1, ticks_per_s = 0;
 	struct prologue p;
 	size_t at;
 
@@ -89,8 +105,11 @@ int hsperf_parse(const void *data, size_t size, struct hsperf *out)
 		entry_string(bytes + at, &e, "sun.rt.javaCommand", out->command, sizeof(out->command));
 		entry_string(bytes + at, &e, "java.rt.vmArgs", out->args, sizeof(out->args));
 		entry_string(bytes + at, &e, "java.property.java.version", out->version, sizeof(out->version));
+		entry_long(bytes + at, &e, "sun.rt.safepointTime", &ticks);
+		entry_long(bytes + at, &e, "sun.os.hrt.frequency", &ticks_per_s);
 		at += (size_t)e.entry_length;
 	}
+	take_stopped(out, ticks, ticks_per_s);
 	return 0;
 }
 

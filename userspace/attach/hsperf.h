@@ -8,6 +8,9 @@
 
 #include "proc/jvm_proc.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #define HSPERF_BYTES_MAX (1U << 20) /* the JVM's default is 32 KiB */
 
 /* Missing strings are empty. The others are as the JVM wrote them; print them with utf8_printable. */
@@ -15,6 +18,8 @@ struct hsperf {
 	char command[1024]; /* sun.rt.javaCommand: main class or jar, then arguments */
 	char args[8192];    /* java.rt.vmArgs: options from the command line and from the environment */
 	char version[128];  /* java.property.java.version */
+	bool has_stopped;
+	uint64_t stopped_ns; /* sun.rt.safepointTime: how long all its safepoints have taken */
 };
 
 /*

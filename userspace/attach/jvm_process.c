@@ -146,6 +146,8 @@ static void gather_facts(pid_t pid, const struct proc_status *status, const stru
 		main_from_command(perf->command, out->main_class, sizeof(out->main_class));
 		utf8_printable(out->jdk, sizeof(out->jdk), perf->version, strlen(perf->version));
 		jvm_options_add_all(o, perf->args);
+		out->has_stood_still = perf->has_stopped;
+		out->stood_still_ns = perf->stopped_ns;
 	} else {
 		facts_from_command_line(pid, out, o);
 	}

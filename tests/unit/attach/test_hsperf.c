@@ -59,6 +59,44 @@ START_TEST(counters)
 }
 END_TEST
 
+/* Appends a number to the counters of perf_make(). */
+static size_t perf_number(unsigned char *to, size_t at, const char *name, int64_t value)
+{
+	int32_t count, data = (20 + (int32_t)strlen(name) + 8) & ~7, length = data + 8;
+
+	memcpy(&count, to + 28, 4);
+	count++;
+	memcpy(to + 28, &count, 4);
+	memcpy(to + at, &length, 4);
+	memcpy(to + at + 4, &(int32_t){20}, 4);
+	to[at + 12] = 'J';
+	memcpy(to + at + 16, &data, 4);
+	strcpy((char *)to + at + 20, name);
+	memcpy(to + at + (size_t)data, &value, 8);
+	return at + (size_t)length;
+}
+
+/* How long the JVM has stood still is in ticks. */
+START_TEST(stopped)
+{
+	unsigned char data[1024];
+	struct hsperf p;
+	size_t n = perf_make(data);
+
+	ck_assert_int_eq(hsperf_parse(data, n, &p), 0);
+	ck_assert(!p.has_stopped);
+	n = perf_number(data, n, "sun.rt.safepointTime", 1500);
+	ck_assert_int_eq(hsperf_parse(data, n, &p), 0);
+	ck_assert(!p.has_stopped);
+	n = perf_number(data, n, "sun.os.hrt.frequency", 1000000);
+	ck_assert_int_eq(hsperf_parse(data, n, &p), 0);
+	ck_assert(p.has_stopped);
+	ck_assert_uint_eq(p.stopped_ns, 1500000);
+	ck_assert_int_eq(hsperf_parse(data, n - 8, &p), 0);
+	ck_assert(!p.has_stopped);
+}
+END_TEST
+
 /*
  * Truncated at every length and damaged at every byte. Nothing outside is read (the copy is exact, for valgrind and
  * ASan), and the results end in zeros.
@@ -157,6 +195,7 @@ Suite *test_hsperf(void)
 	TCase *t = tcase_create("hsperf");
 
 	tcase_add_test(t, counters);
+	tcase_add_test(t, stopped);
 	tcase_add_test(t, damaged_counters);
 	tcase_add_test(t, file_exchanged);
 	suite_add_tcase(s, t);

@@ -257,10 +257,13 @@ static bool dump_by_vm(const struct dump_command *c, struct heap_vm *v)
 
 static bool report_by_vm(const struct dump_command *c, const struct heap_vm *v, uint64_t file_bytes)
 {
-	char size[QUANTITY_TEXT], file[QUANTITY_TEXT], time[QUANTITY_TEXT];
+	char size[QUANTITY_TEXT], file[QUANTITY_TEXT], time[QUANTITY_TEXT], stood[QUANTITY_TEXT];
 
-	fprintf(stderr, "braid: process %d: the JVM has written its heap, %s, in %s; %s takes %s\n", (int)v->pid,
-		size_text(size, v->bytes), duration_text(time, v->spent_ns), c->path, size_text(file, file_bytes));
+	fprintf(stderr, "braid: process %d: the JVM has written its heap, %s, in %s%s%s; %s takes %s\n", (int)v->pid,
+		size_text(size, v->bytes), duration_text(time, v->spent_ns),
+		v->has_stood_still ? ", and stood still for " : "",
+		v->has_stood_still ? duration_text(stood, v->stood_still_ns) : "", c->path,
+		size_text(file, file_bytes));
 	return true;
 }
 

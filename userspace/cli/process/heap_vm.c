@@ -72,6 +72,17 @@ static bool has_room(const struct heap_vm *v, const struct staging *d)
 	return false;
 }
 
+/* A JVM without performance counters does not say it. */
+static void take_stood_still(struct heap_vm *v, const struct jvm_process *before)
+{
+	struct jvm_process now;
+
+	v->has_stood_still = before->has_stood_still && jvm_process_read(v->pid, &now) == 1 && now.has_stood_still &&
+			     now.stood_still_ns >= before->stood_still_ns;
+	if (v->has_stood_still)
+		v->stood_still_ns = now.stood_still_ns - before->stood_still_ns;
+}
+
 static bool have_written(struct heap_vm *v, const struct jvm_process *jvm, const struct staging *d)
 {
 	uint64_t began = now_ns();
@@ -87,6 +98,7 @@ static bool have_written(struct heap_vm *v, const struct jvm_process *jvm, const
 	ok = attach_wait(v->pid, result_fd, child, "its heap is not dumped",
 			 "interrupted; the JVM goes on until its dump is complete, and then deletes it");
 	v->spent_ns = now_ns() - began;
+	take_stood_still(v, jvm);
 	return ok;
 }
 

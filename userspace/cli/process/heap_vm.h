@@ -17,6 +17,8 @@ struct heap_vm {
 	bool live; /* garbage is collected first */
 	struct output *output;
 	uint64_t bytes, spent_ns; /* of the dump, afterwards */
+	bool has_stood_still;
+	uint64_t stood_still_ns; /* meanwhile, also for other reasons */
 };
 
 /* Says how long it is expected to take, and has it written to `output`. False, with the reason printed: it is not. */
