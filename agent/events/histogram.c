@@ -97,11 +97,12 @@ static double expected_rate(void)
 /* `at_most`: how large the objects are is not known. */
 static uint64_t expected_ns(uint64_t used, bool *at_most)
 {
-	uint64_t objects = bytes_per_s[heap.live] ? 0 : z_objects_estimate();
+	struct z_objects z;
+	bool counted = !bytes_per_s[heap.live] && z_objects_estimate(&z);
 
-	*at_most = !bytes_per_s[heap.live] && !objects;
-	if (objects)
-		return (uint64_t)((Z_BEGIN_NS + (double)objects * Z_NS) * (heap.live ? 2 : 1));
+	*at_most = !bytes_per_s[heap.live] && !counted;
+	if (counted)
+		return (uint64_t)((Z_BEGIN_NS + (double)z.count * Z_NS) * (heap.live ? 2 : 1));
 	return (uint64_t)((double)used / expected_rate() * 1e9);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * ZGC allocates the objects of a page one behind the other from its start, and they keep their headers while they are
- * moved. So the first objects of a page say how many there are in a megabyte of it. A large page has one object. See
- * z_objects.h.
+ * moved. So the first objects of a page say how many there are in a megabyte of it. A large page has one object, an
+ * array. See z_objects.h.
  */
 #include "z_objects.h"
 
@@ -70,7 +70,7 @@ struct sample {
 	struct page page[SAMPLED_MAX];
 	uint32_t count;
 	uint64_t stride, seen; /* every stride-th of the pages of small objects is sampled */
-	uint64_t small_bytes, large;
+	uint64_t small_bytes, large, large_bytes;
 };
 
 static struct {
@@ -150,6 +150,7 @@ static void page_take(struct sample *s, const struct page *page)
 {
 	if (page->type == TYPE_LARGE) {
 		s->large++;
+		s->large_bytes += page->bytes;
 		return;
 	}
 	s->small_bytes += page->bytes;
@@ -204,7 +205,7 @@ static uint64_t klass_read(const struct braid_objects *o, uint64_t object)
 }
 
 /* Klass::_layout_helper (klass.hpp): the bytes of an instance, or of an array the header's and its elements'. 0: not known. */
-static uint64_t object_bytes(const struct braid_objects *o, uint64_t object)
+static uint64_t object_bytes(const struct braid_objects *o, uint64_t object, bool *array)
 {
 	uint64_t klass = klass_read(o, object);
 	int32_t helper;
@@ -212,6 +213,7 @@ static uint64_t object_bytes(const struct braid_objects *o, uint64_t object)
 
 	if (!klass || klass % 8 || !mem_read(&helper, klass + field[F_HELPER].offset, sizeof(helper)) || !helper)
 		return 0;
+	*array = helper < 0;
 	if (helper > 0)
 		return (uint64_t)helper & ~7ULL;
 	if (!mem_read(&length, object + braid_array_length_at(o->klasses), sizeof(length)) ||
@@ -221,39 +223,65 @@ static uint64_t object_bytes(const struct braid_objects *o, uint64_t object)
 	       ~7ULL;
 }
 
+/* What objects are, as far as they have been looked at. */
+struct tally {
+	double objects, instances, words, array_bytes, bytes;
+};
+
+static void tally_add(struct tally *to, const struct tally *t, double times)
+{
+	to->objects += t->objects * times;
+	to->instances += t->instances * times;
+	to->words += t->words * times;
+	to->array_bytes += t->array_bytes * times;
+	to->bytes += t->bytes * times;
+}
+
 /* Objects of the page, by those at its start. What cannot be read ends them: a class, or what nobody has allocated yet. */
-static double page_objects(const struct braid_objects *o, const struct page *page, uint64_t base)
+static void page_tally(const struct braid_objects *o, const struct page *page, uint64_t base, struct tally *to)
 {
 	uint64_t at = 0, count = 0, bytes;
+	struct tally t = {0};
+	bool array;
 
 	while (count < OBJECTS_MAX && at < page->bytes) {
-		bytes = object_bytes(o, (base | page->start) + at);
+		bytes = object_bytes(o, (base | page->start) + at, &array);
 		if (bytes < OBJECT_MIN || bytes > page->bytes - at)
 			break;
+		t.instances += !array;
+		t.words += array ? 0 : (double)(bytes / 8 - 1);
+		t.array_bytes += array ? (double)bytes : 0;
 		at += bytes;
 		count++;
 	}
-	return at ? (double)count / (double)at * (double)page->bytes : -1;
+	t.objects = (double)count;
+	t.bytes = (double)at;
+	if (at)
+		tally_add(to, &t, (double)page->bytes / (double)at);
 }
 
-uint64_t z_objects_estimate(void)
+bool z_objects_estimate(struct z_objects *to)
 {
 	struct sample s = {.stride = 1};
+	struct tally sampled = {0}, all;
 	struct braid_layout layout;
-	double objects = 0, bytes = 0;
 	uint64_t offset_mask, base;
 
 	layout_get(&layout);
 	if (!fields_find() || !(layout.objects.flags & BRAID_OBJECTS_THREADS) ||
 	    !global_read(F_OFFSET_MASK, &offset_mask) || !base_read(offset_mask, &base) || !pages_take(&s, offset_mask))
-		return 0;
-	for (uint32_t i = 0; i < s.count; i++) {
-		double n = page_objects(&layout.objects, &s.page[i], base);
-
-		objects += n > 0 ? n : 0;
-		bytes += n > 0 ? (double)s.page[i].bytes : 0;
-	}
-	if (s.small_bytes && !(bytes > 0))
-		return 0;
-	return s.large + (bytes > 0 ? (uint64_t)(objects / bytes * (double)s.small_bytes) : 0);
+		return false;
+	for (uint32_t i = 0; i < s.count; i++)
+		page_tally(&layout.objects, &s.page[i], base, &sampled);
+	if (s.small_bytes && !(sampled.bytes > 0))
+		return false;
+	all = (struct tally){.objects = (double)s.large, .array_bytes = (double)s.large_bytes};
+	if (sampled.bytes > 0)
+		tally_add(&all, &sampled, (double)s.small_bytes / sampled.bytes);
+	*to = (struct z_objects){.count = (uint64_t)(all.objects + 0.5),
+				 .instances = (uint64_t)(all.instances + 0.5),
+				 .words = (uint64_t)(all.words + 0.5),
+				 .array_bytes = (uint64_t)(all.array_bytes + 0.5),
+				 .generational = !field[F_GOOD_MASK].found};
+	return to->count;
 }
