@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a heap dump by JVM TI would take: FollowReferences with a tag for each object, as an agent needs it to tell objects
- * apart. The library of HeapFill. It writes nothing.
+ * What a heap dump by JVM TI would take: FollowReferences with a tag for each object. A callback gets no address and no
+ * reference, so an object's tag is the only identity by which another callback can name it. The library of HeapFill. It
+ * writes nothing.
  */
 #include <jvmti.h>
 #include <stdio.h>
