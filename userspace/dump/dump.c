@@ -8,6 +8,7 @@
 #include <analyze/blocked.h>
 #include <analyze/events.h>
 #include <analyze/vthreads.h>
+#include <util/pair_map.h>
 
 /* ---- states ---- */
 
@@ -297,15 +298,53 @@ static uint32_t owner_of(const struct rows *r, const struct dump_view *v, const 
 
 /* ---- groups ---- */
 
-static int compare_alike(const struct analysis *an, const struct dump_thread *p, const struct dump_thread *q)
+static int compare_rows(const void *x, const void *y, void *an)
 {
-	int order = strcmp(p->java, q->java);
+	return compare_stacks(an, *(const uint32_t *)x, *(const uint32_t *)y);
+}
 
-	order = order ?: strcmp(p->kernel, q->kernel);
-	order = order ?: strcmp(p->mount, q->mount);
-	order = order ?: strcmp(p->reason, q->reason);
-	order = order ?: strcmp(p->class, q->class);
-	return order ?: compare_stacks(an, p->stack, q->stack);
+/* Very many threads are on few stacks, which are compared once. */
+static int rank_stacks(struct dump_view *v)
+{
+	VEC(uint32_t) stacks = {0};
+	struct pair_map ranks = {0};
+	uint32_t rank = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < v->threads.count && !err; i++) {
+		uint32_t stack = v->threads.at[i].stack;
+
+		if (!pair_find(&ranks, stack, 0))
+			err = pair_put(&ranks, stack, 0, 1) ? VEC_PUSH(&stacks, stack) : -ENOMEM;
+	}
+	if (stacks.count && !err)
+		qsort_r(stacks.at, stacks.count, sizeof(*stacks.at), compare_rows, (void *)v->an);
+	for (size_t i = 0; i < stacks.count && !err; i++) {
+		rank += !i || compare_stacks(v->an, stacks.at[i - 1], stacks.at[i]);
+		pair_find(&ranks, stacks.at[i], 0)->value = rank;
+	}
+	for (size_t i = 0; i < v->threads.count && !err; i++)
+		v->threads.at[i].rank = pair_find(&ranks, v->threads.at[i].stack, 0)->value;
+	pair_map_free(&ranks);
+	free(stacks.at);
+	return err;
+}
+
+/* Most of them are the same pointers. */
+static int compare_texts(const char *p, const char *q)
+{
+	return p == q ? 0 : strcmp(p, q);
+}
+
+static int compare_alike(const struct dump_thread *p, const struct dump_thread *q)
+{
+	int order = compare_texts(p->java, q->java);
+
+	order = order ?: compare_texts(p->kernel, q->kernel);
+	order = order ?: compare_texts(p->mount, q->mount);
+	order = order ?: compare_texts(p->reason, q->reason);
+	order = order ?: compare_texts(p->class, q->class);
+	return order ?: (p->rank > q->rank) - (p->rank < q->rank);
 }
 
 /* Several threads come after those that have numbers. */
@@ -316,11 +355,11 @@ static int compare_ids(const struct dump_thread *p, const struct dump_thread *q)
 	return (p->number - 1 > q->number - 1) - (p->number - 1 < q->number - 1);
 }
 
-static int compare_threads(const void *x, const void *y, void *an)
+static int compare_threads(const void *x, const void *y)
 {
 	const struct dump_thread *p = x, *q = y;
 
-	return compare_alike(an, p, q) ?: compare_ids(p, q);
+	return compare_alike(p, q) ?: compare_ids(p, q);
 }
 
 static int compare_groups(const void *x, const void *y, void *threads)
@@ -337,11 +376,13 @@ static int compare_groups(const void *x, const void *y, void *threads)
 static int make_groups(struct dump_view *v)
 {
 	struct dump_group *last = NULL;
+	int err = rank_stacks(v);
 
-	if (v->threads.count)
-		qsort_r(v->threads.at, v->threads.count, sizeof(*v->threads.at), compare_threads, (void *)v->an);
+	if (err)
+		return err;
+	VEC_SORT(&v->threads, compare_threads);
 	for (size_t i = 0; i < v->threads.count; i++) {
-		if (!last || compare_alike(v->an, &v->threads.at[last->first], &v->threads.at[i])) {
+		if (!last || compare_alike(&v->threads.at[last->first], &v->threads.at[i])) {
 			if (VEC_PUSH(&v->groups, (struct dump_group){.first = i}))
 				return -ENOMEM;
 			last = &v->groups.at[v->groups.count - 1];

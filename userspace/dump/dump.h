@@ -19,6 +19,7 @@ struct dump_thread {
 	const struct jvm_event_row *wait; /* what it waits for: the row itself, or its carrier's */
 	uint32_t thread;		  /* row of a->threads; of a virtual thread: its carrier, or ROW_NONE */
 	uint32_t stack;			  /* row of a->nodes, ROW_NONE: none */
+	uint32_t rank;			  /* of the stack: the same for equal stacks */
 	uint32_t tid;			  /* 0: a virtual thread */
 	uint64_t number;		  /* of a virtual thread; 0: several */
 	uint64_t count;			  /* of threads: 1, or several */
