@@ -17,7 +17,10 @@
 #define VIRTUAL_LOCKED 8
 #define VIRTUAL_THREADS_MAX (1U << 20)
 
-/* Frames of a chunk: `bytes` from address `at` on, and the chunk's own fields. */
+/*
+ * Frames of a chunk: `bytes` from address `at` on, where the first frame's saved frame pointer and its return address are, and
+ * the chunk's own fields.
+ */
 struct virtual_chunk {
 	uint64_t chunk, at;
 	const uint8_t *fields, *frames;

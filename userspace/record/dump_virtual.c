@@ -98,7 +98,7 @@ void dump_virtual_free(struct dump_virtual *d)
 		return;
 	virtuals_free(d->virtuals);
 	java_heap_close(&d->heap);
-	free(d->walk);
+	frozen_walk_free(d->walk);
 	pair_map_free(&d->classes);
 	free(d->alike.at);
 	pair_map_free(&d->alike_of);

@@ -2,6 +2,7 @@
 #include "frozen.h"
 
 #include "deferred.h"
+#include "frozen_known.h"
 #include "stacks.h"
 #include "hotspot/hotspot_memory.h"
 #include "process/processes.h"
@@ -19,7 +20,9 @@ struct frozen_walk {
 	struct session *session;
 	struct process *process;
 	const struct braid_layout *layout;
+	struct frozen_known *known;
 	const struct virtual_thread *thread;
+	bool is_noted; /* what the walk reads of its chunk */
 	struct deferred_sample sample;
 	struct cached {
 		uint64_t address;
@@ -37,7 +40,15 @@ int frozen_walk_new(struct frozen_walk **out, struct session *s, struct process 
 	w->session = s;
 	w->process = process;
 	w->layout = l;
-	return 0;
+	w->known = frozen_known_new(l->vthreads.chunk_stack);
+	return w->known ? 0 : -ENOMEM;
+}
+
+void frozen_walk_free(struct frozen_walk *w)
+{
+	if (w)
+		frozen_known_free(w->known);
+	free(w);
 }
 
 /* ---- what the walk asks for ---- */
@@ -50,14 +61,35 @@ static bool take(const uint8_t *from, uint64_t at, uint32_t bytes, void *to, uin
 	return true;
 }
 
-static bool read_copy(const struct frozen_walk *f, void *to, uint32_t size, uint64_t address)
+/*
+ * Of an interpreted frame, a walk reads all words around its frame pointer, and uses these (walk_frozen_interpreted()). Others
+ * are of the stack that the frame was frozen from, and differ.
+ */
+static void note(struct frozen_walk *f, const struct virtual_chunk *c, uint64_t address, uint32_t size)
+{
+	const struct braid_layout *l = f->layout;
+	const int used[] = {l->interp_method, l->interp_bcp, l->interp_sender_sp, WALK_INTERP_LOCALS};
+	uint64_t fp = address + 8 * WALK_FP_WORD;
+
+	if (size != 8 * (WALK_FP_WORD + 2)) {
+		frozen_known_note(f->known, c, address, size);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
+		frozen_known_note(f->known, c, fp + 8 * (uint64_t)(int64_t)used[i], 8);
+}
+
+static bool read_copy(struct frozen_walk *f, void *to, uint32_t size, uint64_t address)
 {
 	for (uint32_t i = 0; i < f->thread->chunk_count; i++) {
 		const struct virtual_chunk *c = &f->thread->chunks[i];
 
 		if (take(c->fields, c->chunk, f->layout->vthreads.chunk_stack, to, size, address) ||
-		    take(c->frames, c->at, c->bytes, to, size, address))
+		    take(c->frames, c->at, c->bytes, to, size, address)) {
+			if (f->is_noted)
+				note(f, c, address, size);
 			return true;
+		}
 	}
 	return false;
 }
@@ -147,21 +179,37 @@ static uint32_t walk_all(struct frozen_walk *f)
 	return f->thread->deep ? BRAID_END_DEPTH : 0;
 }
 
-uint32_t frozen_node(struct frozen_walk *f, const struct virtual_thread *t, uint64_t time_ns)
+static uint32_t node_of(struct frozen_walk *f, const struct virtual_thread *t, uint64_t time_ns, bool *whole)
 {
 	struct braid_event_sample *e = &f->sample.event;
 	uint32_t cause, node;
 	bool complete;
 
-	if (!t->chunk_count)
-		return 0;
 	f->w = (struct braid_walk){.end = WALK_GOING};
 	f->thread = t;
 	*e = (struct braid_event_sample){.hdr = {.time_ns = time_ns}, .pid = (uint32_t)f->process->pid};
 	cause = walk_all(f);
+	*whole = !cause;
 	if (cause)
 		push(f, (uint64_t)BRAID_FRAME_END << 60 | cause);
 	e->stack = deferred_hash(&f->sample, f->process);
 	node = stacks_known(f->session->stacks, f->process, e->stack);
 	return node ?: stacks_node(f->session->stacks, f->process, e, &complete);
+}
+
+uint32_t frozen_node(struct frozen_walk *f, const struct virtual_thread *t, uint64_t time_ns)
+{
+	uint32_t node;
+	bool whole;
+
+	if (!t->chunk_count)
+		return 0;
+	f->is_noted = t->chunk_count == 1 && !t->deep;
+	node = f->is_noted ? frozen_known_node(f->known, &t->chunks[0]) : 0;
+	if (node)
+		return node;
+	node = node_of(f, t, time_ns, &whole);
+	if (f->is_noted)
+		frozen_known_end(f->known, whole ? node : 0);
+	return node;
 }
