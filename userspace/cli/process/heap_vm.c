@@ -8,6 +8,7 @@
 #include "attach/attach.h"
 #include "attach_wait.h"
 #include "config/event_config.h"
+#include "proc/cpu_share.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/quantity.h"
@@ -143,6 +144,8 @@ bool heap_vm_dump(struct heap_vm *v)
 	struct jvm_process jvm;
 	bool ok;
 
+	if (v->expected_ns) /* on CPUs that nothing else uses */
+		v->expected_ns = (uint64_t)((double)v->expected_ns * cpu_share_factor());
 	if (!announce(v))
 		return false;
 	if (jvm_process_read(v->pid, &jvm) != 1) {
