@@ -45,7 +45,7 @@ AGENT_UNIT_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/agent/*.c))
 AGENT := $(BUILD)/libbraid-agent.so
 CONTEXT := $(if $(wildcard $(JAVA_HOME)/bin/javac),$(BUILD)/libbraid-context.so $(BUILD)/braid-context.jar)
 
-.PHONY: all demo test test-quick test-long test-programs test-unit test-sanitize test-asan test-tsan test-integration bench lint install clean setup FORCE
+.PHONY: all demo test test-quick test-long test-programs test-unit test-unit-braid test-unit-agent test-sanitize test-asan test-tsan test-integration bench lint install clean setup FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -211,8 +211,11 @@ $(JNI_TEST_LIB): $(BUILD)/java/lib%.so: %.c $(BUILD)/java/.made
 
 test-programs: all $(BUILD)/integration $(BUILD)/java/.made $(JNI_TEST_LIB)
 
-test-unit: $(BUILD)/unit $(BUILD)/unit-agent
+# Beside each other: tests of the agent wait for most of their time.
+test-unit: test-unit-braid test-unit-agent
+test-unit-braid: $(BUILD)/unit
 	$(Q)$(BUILD)/unit
+test-unit-agent: $(BUILD)/unit-agent
 	$(Q)$(BUILD)/unit-agent
 
 # TESTS="gc attach_first 'vthread*'" selects by subject (a directory) or by name, CLASS=quick,long by class (quick,
@@ -233,9 +236,7 @@ test-sanitize: test-asan test-tsan
 
 # The kernel programs and what is embedded in the program are those of the usual build.
 test-asan: $(SKELS) $(BLOBS)
-	$(Q)$(MAKE) $(SANITIZED) CC=$(CLANG) BUILD=$(BUILD)/asan OPT="-O0 -g1 $(SANITIZE)" $(BUILD)/asan/unit $(BUILD)/asan/unit-agent
-	$(Q)$(ASAN) $(BUILD)/asan/unit
-	$(Q)$(ASAN) $(BUILD)/asan/unit-agent
+	$(Q)$(ASAN) $(MAKE) $(SANITIZED) CC=$(CLANG) BUILD=$(BUILD)/asan OPT="-O0 -g1 $(SANITIZE)" test-unit
 
 test-tsan: $(SKELS)
 	$(Q)$(MAKE) $(SANITIZED) BUILD=$(BUILD)/tsan OPT="-O1 -g1 -fsanitize=thread" $(BUILD)/tsan/unit-agent
