@@ -14,17 +14,7 @@
 #include "thread_time.bpf.h"
 #include "why.bpf.h"
 
-/* Set before loading: on_switch_end runs, so nothing has to be walked before it is known to be worth it. */
-const volatile bool switch_ends;
-
 /* ---- off the CPU, and on it again ---- */
-
-/*
- * Set before loading: every time off the CPU is to be reported, so its stack is taken when it begins. Then nothing has to
- * run when the thread comes back, unless the time began before the thread was found, or before the collector knew what
- * the process has mapped.
- */
-const volatile bool stacks_at_start;
 
 /* braid_thread_time.started, beside 0 */
 enum { STARTED_WHOLE = 1, STARTED_IN_PART };
@@ -60,6 +50,18 @@ static __always_inline bool offcpu_walk_room(const struct braid_thread_time *t)
 							  : events_room(t->pid);
 }
 
+/* What becomes of an interval besides a LOCK. */
+enum offcpu_fate { OFFCPU_COUNTED, OFFCPU_ADDED, OFFCPU_EMITTED };
+
+static __always_inline enum offcpu_fate offcpu_fate(struct braid_thread_time *t)
+{
+	if (t->pending.flags & BRAID_OFFCPU_SHORT)
+		return OFFCPU_ADDED;
+	if (!t->pending.selected)
+		return OFFCPU_COUNTED;
+	return sums_wanted(t, &t->pending) ? OFFCPU_ADDED : OFFCPU_EMITTED;
+}
+
 /*
  * Takes a stack that is not available later: `starts` for the interval that begins, `walks` for others. The walk needs most
  * of the 512 bytes of stack that older kernels give.
@@ -68,7 +70,7 @@ static __always_inline void offcpu_switch_stack(void *ctx, struct braid_thread_t
 						struct task_struct *task, struct pt_regs *entry, bool starts,
 						bool walks, __u64 now)
 {
-	bool adds = t->pending.start_ns && t->pending.selected && sums_wanted(t, &t->pending), room = true;
+	bool adds = t->pending.start_ns && offcpu_fate(t) == OFFCPU_ADDED, room = true;
 	__u32 key = 0;
 
 	t->start = (struct braid_stack_ref){0};
@@ -182,6 +184,30 @@ static __always_inline bool offcpu_walks(const struct braid_thread_time *t, stru
 	return l && l->min_ns != NEVER;
 }
 
+/* Whether an interval that is too short for an event is added up. Sums have no virtual thread. */
+static __always_inline bool interval_is_summed_short(struct braid_thread_time *t, struct braid_interval *i)
+{
+	return offcpu_sums_short && t->since_ns && !i->vthread && (!offcpu_filtered || filter_selects(t, i));
+}
+
+/*
+ * Adds the current interval, which is too short for an event, to the sum of its stack, or keeps it until its thread can
+ * walk that. False: it is to be counted.
+ */
+static __always_inline bool offcpu_ended_short(struct braid_thread_time *t, bool late)
+{
+	if (!interval_is_summed_short(t, &t->now))
+		return false;
+	t->now.flags |= BRAID_OFFCPU_SHORT;
+	if (!late && offcpu_has_end(t->now.flags))
+		pending_set(t, &t->now);
+	else if (t->start.generation)
+		sum_add(t, &t->now, &t->start);
+	else
+		return false;
+	return true;
+}
+
 /* Emits the current interval without its object: the thread may be in another call. */
 static __noinline void offcpu_emit_late(struct braid_thread_time *t, __u32 tid)
 {
@@ -215,6 +241,8 @@ static __always_inline bool offcpu_ended(struct braid_thread_time *t, __u32 tid,
 			pending_set(t, &t->now);
 		else if (t->since_ns)
 			interval_count(t, &t->now);
+	} else if (!t->now.selected && offcpu_ended_short(t, late)) {
+		return false;
 	} else if (!t->now.selected && !park) {
 		interval_count(t, &t->now);
 	} else if (known) {
@@ -300,7 +328,8 @@ static __always_inline bool offcpu_end(struct braid_thread_time *t, __u32 tid, _
 		offcpu_before(-1);
 	if (settings && !offcpu_is_counted(t, settings))
 		return offcpu_end_long(t, tid, late);
-	braid_interval_count(t, &t->now);
+	if (!offcpu_ended_short(t, late))
+		braid_interval_count(t, &t->now);
 	t->now.start_ns = 0;
 	return false;
 }
@@ -470,9 +499,6 @@ static __noinline bool offcpu_is_parked(__u32 pid, bool any)
 	return offcpu_parked(pid, &parked, any);
 }
 
-/* What becomes of an interval besides a LOCK. */
-enum offcpu_fate { OFFCPU_COUNTED, OFFCPU_ADDED, OFFCPU_EMITTED };
-
 /* Emits the pending interval of a thread that was parked for something. */
 static __always_inline void offcpu_emit_parked(struct braid_thread_time *t, struct braid_stack_ref *ref,
 					       const struct parked *parked, enum offcpu_fate fate)
@@ -513,11 +539,36 @@ static __noinline void offcpu_emit_park(struct braid_thread_time *t, struct brai
 		offcpu_count_pending(t);
 }
 
-static __always_inline enum offcpu_fate offcpu_fate(struct braid_thread_time *t)
+/*
+ * Adds up the pending interval, which was too short for an event, with the stack that its thread had there a moment ago.
+ * False: the stack is to be taken, or what it waited for may matter. Most intervals of a thread that switches often are
+ * added here.
+ */
+static __always_inline bool offcpu_short_again(struct braid_thread_time *t, struct task_struct *task)
 {
-	if (!t->pending.selected)
-		return OFFCPU_COUNTED;
-	return sums_wanted(t, &t->pending) ? OFFCPU_ADDED : OFFCPU_EMITTED;
+	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
+	const struct braid_interval *i = &t->pending;
+	const struct stack_reuse *r;
+
+	if (!(i->flags & BRAID_OFFCPU_SHORT) ||
+	    ((i->flags & BRAID_OFFCPU_SYSCALL) == NR_FUTEX && interval_ns(i) >= BRAID_OWNER_MIN_NS))
+		return false;
+	r = reuse_recent(reuse_key(task, entry, thread_place(task->pid), REUSE_SLEEPER), task, entry,
+			 i->end_ns - REUSE_SUM_NS);
+	if (!r)
+		return false;
+	t->start = r->ref;
+	offcpu_sum_pending(t, &t->start);
+	return true;
+}
+
+/* Whether the pending interval needs its stack. One that is too short for an event is no loss without it. */
+static __always_inline bool offcpu_back_walks(const struct braid_thread_time *t, const struct braid_offcpu_limits *l,
+					      enum offcpu_fate fate)
+{
+	if (t->pending.flags & BRAID_OFFCPU_SHORT)
+		return l && l->all && events_room(t->pid);
+	return fate != OFFCPU_COUNTED;
 }
 
 /*
@@ -530,24 +581,27 @@ static __always_inline void offcpu_come_back(void *ctx, struct braid_thread_time
 	const struct braid_offcpu_limits *l;
 	struct braid_stack_ref *ref = &t->start;
 	enum offcpu_fate fate;
-	bool room, park;
+	bool room, park, walks;
 	__u32 pid = t->pid;
 
+	if (offcpu_short_again(t, task))
+		return;
 	t->start = (struct braid_stack_ref){0};
 	l = limits_of_pid(pid);
 	fate = offcpu_fate(t);
 	room = fate != OFFCPU_EMITTED || jvm_event_room(pid, BRAID_JVM_OFFCPU);
 	park = room && l && (l->locks || fate == OFFCPU_EMITTED) &&
-	       offcpu_is_park(&t->pending, l, t->pending.end_ns - t->pending.start_ns) &&
+	       offcpu_is_park(&t->pending, l, interval_ns(&t->pending)) &&
 	       offcpu_is_parked(pid, fate == OFFCPU_EMITTED);
-	if (park && fate == OFFCPU_COUNTED)
+	if (park && !t->pending.selected)
 		park = jvm_event_room(pid, BRAID_JVM_OFFCPU);
-	if (room && (park || fate != OFFCPU_COUNTED) && task_has_user_stack(task))
-		offcpu_stack_now(bpf_map_lookup_elem(&processes, &pid), REUSE_SLEEPER, ref);
-	else if (room && fate != OFFCPU_COUNTED && task_stays_in_kernel(task))
+	walks = room && (park || offcpu_back_walks(t, l, fate));
+	if (walks && task_has_user_stack(task))
+		offcpu_stack_now(bpf_map_lookup_elem(&processes, &pid), ref, t->pending.end_ns);
+	else if (walks && task_stays_in_kernel(task))
 		offcpu_kernel_stack(ctx, bpf_map_lookup_elem(&processes, &pid), ref);
 	if (fate == OFFCPU_ADDED && stack_is_passing(ref))
-		fate = OFFCPU_EMITTED;
+		fate = t->pending.selected ? OFFCPU_EMITTED : OFFCPU_COUNTED;
 	if (park)
 		offcpu_emit_park(t, ref, fate);
 	else if (fate == OFFCPU_ADDED)

@@ -203,20 +203,17 @@ static __always_inline bool offcpu_stack_walk(const struct braid_process *p, str
 	return stack_take(s->w.slot, stack_entry_regs(task, &s->w), ref);
 }
 
-static __always_inline bool offcpu_stack(const struct braid_process *p, struct task_struct *task, struct pt_regs *entry,
-					 enum reuse_kind kind, struct braid_stack_ref *ref)
-{
-	__u32 key = offcpu_stack_again(p, task, entry, kind, ref);
-
-	return key != STACK_REUSED && offcpu_stack_walk(p, task, key, ref);
-}
-
-static __always_inline bool offcpu_stack_now(const struct braid_process *p, enum reuse_kind kind,
-					     struct braid_stack_ref *ref)
+/* Takes the stack of the current thread, which has come back to the CPU. */
+static __always_inline void offcpu_stack_now(const struct braid_process *p, struct braid_stack_ref *ref, __u64 now)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
+	__u32 key = offcpu_stack_again(p, task, entry, REUSE_SLEEPER, ref);
 
-	return offcpu_stack(p, task, (struct pt_regs *)bpf_task_pt_regs(task), kind, ref);
+	if (key == STACK_REUSED)
+		reuse_note_same(reuse_key(task, entry, thread_place(task->pid), REUSE_SLEEPER), task, entry, now);
+	else
+		offcpu_stack_walk(p, task, key, ref);
 }
 
 /* What has called the program at most, and, at least, the kernel's __schedule(): whatever waits calls that by another function. */
@@ -233,9 +230,25 @@ static __always_inline void offcpu_kernel_stack(void *ctx, const struct braid_pr
 	stack_take(s->w.slot, false, ref);
 }
 
+/* Set before loading: on_switch_end runs, so nothing has to be walked before it is known to be worth it. */
+const volatile bool switch_ends;
+
+/*
+ * Set before loading: every time off the CPU is to be reported, so its stack is taken when it begins. Then nothing has to
+ * run when the thread comes back, unless the time began before the thread was found, or before the collector knew what
+ * the process has mapped.
+ */
+const volatile bool stacks_at_start;
+
+/* Whether somebody asks how many are pending: on_syscall_end, and the collector when it may detach that. */
+static __always_inline bool pending_matters(void)
+{
+	return !switch_ends || stacks_at_start;
+}
+
 static __always_inline void pending_set(struct braid_thread_time *t, const struct braid_interval *i)
 {
-	struct braid_offcpu_counts *c = counts_get();
+	struct braid_offcpu_counts *c = pending_matters() ? counts_get() : NULL;
 
 	t->pending = *i;
 	if (c)
@@ -244,7 +257,7 @@ static __always_inline void pending_set(struct braid_thread_time *t, const struc
 
 static __always_inline void pending_clear(struct braid_thread_time *t)
 {
-	struct braid_offcpu_counts *c = counts_get();
+	struct braid_offcpu_counts *c = pending_matters() ? counts_get() : NULL;
 
 	t->pending.start_ns = 0;
 	if (c)
@@ -292,6 +305,8 @@ __noinline int offcpu_emit_pending(struct braid_thread_time *t, const struct bra
 
 static __always_inline void offcpu_sum_pending(struct braid_thread_time *t, struct braid_stack_ref *ref)
 {
+	if (ref->bytes)
+		jvm_event_charge(t->pid, ref->bytes);
 	sum_add(t, &t->pending, ref);
 	pending_clear(t);
 }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * Times off the CPU that are added up by thread, reason, stack and span, instead of being reported one by one: when the
- * recording asks for that, and those of a process that has too many in a second. offcpu.bpf.h calls it.
+ * recording asks for that, those of a process that has too many in a second, and those that are too short for an event.
+ * offcpu.bpf.h calls it.
  */
 #ifndef BRAID_SUMS_BPF_H
 #define BRAID_SUMS_BPF_H
 
 #include "thread_time.bpf.h"
 
-/* Set before loading: BRAID_SUMS_*. */
+/* Set before loading: BRAID_SUMS_*, and whether times that are too short for an event are added up. */
 const volatile __u32 offcpu_sums;
+const volatile bool offcpu_sums_short;
 
 /*
  * The kernel side writes one of them, by the turn in the settings, while the collector empties the other one. All
@@ -169,7 +171,7 @@ static __always_inline bool interval_in_exec(const struct braid_interval *i)
 	return call == NR_EXECVE || call == NR_EXECVEAT;
 }
 
-#define SUM_FLAGS (BRAID_OFFCPU_SYSCALL | 0xfU << BRAID_OFFCPU_CLASS_SHIFT)
+#define SUM_FLAGS (BRAID_OFFCPU_SYSCALL | BRAID_OFFCPU_SHORT | 0xfU << BRAID_OFFCPU_CLASS_SHIFT)
 
 /* Whether the thread's current sum is the one for this stack and reason. */
 static __always_inline bool sum_is_for(const struct braid_thread_time *t, const struct braid_stack_ref *ref,

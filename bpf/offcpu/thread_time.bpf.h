@@ -254,6 +254,11 @@ static __always_inline void thread_time_remove(struct braid_thread_time *t)
 
 /* ---- sums ---- */
 
+static __always_inline __u64 interval_ns(const struct braid_interval *i)
+{
+	return i->end_ns - i->start_ns;
+}
+
 /* The thread stops running. */
 static __always_inline void thread_time_ran(struct braid_thread_time *t, __u64 now)
 {

@@ -312,11 +312,19 @@ struct braid_interval {
 
 /* Whether times off the CPU are added up by stack, instead of being reported one by one. */
 enum braid_sums {
-	BRAID_SUMS_FLOOD = 0, /* what exceeds BRAID_FLOOD in a second of a process */
+	BRAID_SUMS_FLOOD =
+		0, /* what exceeds BRAID_FLOOD in a second of a process, and what is too short for an event */
 	BRAID_SUMS_ALWAYS = 1,
 	BRAID_SUMS_NEVER = 2,
 };
 #define BRAID_FLOOD 10000
+
+/*
+ * The owner of a contended monitor or lock matters even if sleeps are reported only from a longer time on. But where
+ * threads hand a lock over every few microseconds, a walk each time would cost more than the lock.
+ */
+#define BRAID_OWNER_MIN_NS 50000ULL
+
 #define BRAID_SUMS 16384		 /* entries of each of the two maps */
 #define BRAID_SUM_SPANS (BRAID_SUMS / 2) /* those with a span; the times in further ones are added up without it */
 #define BRAID_SPAN_MANY 2ULL		 /* one of these; keys of spans are odd */
@@ -329,7 +337,7 @@ struct braid_sum_key {
 	__u32 pid;
 	__u32 tid;
 	__u32 generation; /* of the process's addresses */
-	__u32 flags;	  /* of OFFCPU: system call and class */
+	__u32 flags;	  /* of OFFCPU: system call and class; BRAID_OFFCPU_SHORT */
 };
 
 struct braid_sum {

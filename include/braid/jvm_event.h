@@ -186,6 +186,7 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 #define BRAID_OFFCPU_OPEN                                                                                              \
 	0x20000U /* had not ended when the recording ended; other: not the waker, but the owner then */
 #define BRAID_OFFCPU_BEFORE 0x40000U /* began before the recording */
+#define BRAID_OFFCPU_SHORT 0x80000U  /* of COUNTED with a stack: these were too short for events */
 #define BRAID_OFFCPU_CLASS_SHIFT 20
 #define BRAID_OFFCPU_CLASS(flags) ((flags) >> BRAID_OFFCPU_CLASS_SHIFT & 0xfU)
 #define BRAID_OFFCPU_IRQ 0x1000000U /* woken by an interrupt, or by a timer: `text` says which */

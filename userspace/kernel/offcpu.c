@@ -15,12 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * The owner of a contended monitor or lock matters even if sleeps are reported only from a longer time on. But where
- * threads hand a lock over every few microseconds, a walk each time would cost more than the lock.
- */
-#define OWNER_MIN_NS 50000ULL
-
 /* ---- loading ---- */
 
 int offcpu_size(const struct braid_bpf *b, bool follows)
@@ -78,6 +72,7 @@ int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c, co
 	b->rodata->stacks_at_start = at_start;
 	b->rodata->report_cpu = cpu;
 	b->rodata->offcpu_sums = filter->sums;
+	b->rodata->offcpu_sums_short = all && !at_start && filter->sums == BRAID_SUMS_FLOOD;
 	b->rodata->offcpu_filtered = filter->terms;
 	b->rodata->offcpu_filters_threads =
 		offcpu_filter_compares(filter, BRAID_HIT_COMM) || offcpu_filter_compares(filter, BRAID_HIT_CGROUP);
@@ -225,7 +220,7 @@ void offcpu_forget_vthreads(const struct bpf_map *times, const struct bpf_map *c
 
 void offcpu_limits(struct braid_offcpu_limits *l, const struct braid_event_config *c)
 {
-	uint64_t owner_min = c->lock_min_ns > OWNER_MIN_NS ? c->lock_min_ns : OWNER_MIN_NS;
+	uint64_t owner_min = c->lock_min_ns > BRAID_OWNER_MIN_NS ? c->lock_min_ns : BRAID_OWNER_MIN_NS;
 	bool all = c->enabled & BRAID_EVENT_TYPE(OFFCPU);
 
 	l->all = all;
@@ -240,7 +235,7 @@ void offcpu_limits(struct braid_offcpu_limits *l, const struct braid_event_confi
 	if (l->locks)
 		l->park_min_ns = owner_min;
 	else if (all)
-		l->park_min_ns = l->min_ns > OWNER_MIN_NS ? l->min_ns : OWNER_MIN_NS;
+		l->park_min_ns = l->min_ns > BRAID_OWNER_MIN_NS ? l->min_ns : BRAID_OWNER_MIN_NS;
 	if (c->enabled & BRAID_EVENT_TYPE(LOCK) && owner_min < l->waker_min_ns)
 		l->waker_min_ns = owner_min;
 	if (c->enabled & BRAID_EVENT_TYPE(LOCK) && owner_min < l->sums_waker_min_ns)

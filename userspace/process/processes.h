@@ -17,8 +17,11 @@
 
 #include <uthash.h>
 
-/* How long an ended image is kept. All of its samples, and the reports of its JVM, are read within this time. */
-#define PROCESS_KEEP_NS 2000000000ULL
+/*
+ * How long an ended image is kept. All of its samples, and the reports of its JVM, are read within this time, and the sums of
+ * its threads' times off the CPU (record/sums.h), which are up to two seconds old.
+ */
+#define PROCESS_KEEP_NS 4000000000ULL
 
 struct process_mapping {
 	struct mapping_fact fact; /* its path is NULL: see module */

@@ -37,7 +37,7 @@ static void emit(void *ctx, const struct braid_sum_key *key, const struct braid_
 {
 	struct sums *a = ctx;
 	struct session *s = a->session;
-	bool many = key->span == BRAID_SPAN_MANY;
+	bool many = key->span == BRAID_SPAN_MANY, is_short = key->flags & BRAID_OFFCPU_SHORT;
 	const struct process *process = processes_get(s->processes, (pid_t)key->pid, sum->until_ns);
 	struct braid_event_jvm_event e = {
 		.hdr = {.kind = BRAID_EVENT_JVM_EVENT, .size = sizeof(e), .time_ns = sum->until_ns},
@@ -56,15 +56,17 @@ static void emit(void *ctx, const struct braid_sum_key *key, const struct braid_
 			  .weight = sum->ns},
 	};
 
-	s->added_up += sum->count;
-	if (process && !is_asked(a))
+	if (!is_short)
+		s->added_up += sum->count;
+	if (process && !is_short && !is_asked(a))
 		sums_note(a, process, sum);
 	if (process && many)
 		sink_loss(&s->sink, process->id, "bpf", "span", sum->count);
 	session_add_event(s, &e);
 	if (!sum->ready_ns)
 		return;
-	e.event.flags = BRAID_OFFCPU_SYSCALL | BRAID_OFFCPU_RUNNABLE << BRAID_OFFCPU_CLASS_SHIFT;
+	e.event.flags = BRAID_OFFCPU_SYSCALL | BRAID_OFFCPU_RUNNABLE << BRAID_OFFCPU_CLASS_SHIFT |
+			(key->flags & BRAID_OFFCPU_SHORT);
 	e.event.start_ns = e.event.end_ns = sum->until_ns;
 	e.event.value = 0;
 	e.event.weight = sum->ready_ns;
