@@ -81,14 +81,22 @@ static bool class_matches(const struct braid_method_pattern *p, struct text clas
 	return regex_is(p) ? regex_match_class(p, class) : glob(split(p->text).class, class);
 }
 
-bool patterns_match_class(const struct braid_event_config *c, struct text class)
+static bool class_is_meant(const struct braid_event_config *c, struct text class)
 {
-	if (!class_may_be_timed(class))
-		return false;
 	for (size_t i = 0; i < BRAID_METHOD_PATTERNS && *c->methods[i].text; i++)
 		if (!is_annotation(&c->methods[i]) && class_matches(&c->methods[i], class))
 			return true;
 	return false;
+}
+
+bool patterns_match_class(const struct braid_event_config *c, struct text class)
+{
+	return class_may_be_timed(class) && class_is_meant(c, class);
+}
+
+bool patterns_leave_out(const struct braid_event_config *c, struct text class)
+{
+	return !class_may_be_timed(class) && class_is_meant(c, class);
 }
 
 /* ---- annotations ---- */
@@ -170,6 +178,13 @@ int patterns_match(const struct braid_event_config *c, const struct subject *s)
 			return i;
 	}
 	return -1;
+}
+
+bool patterns_may_name(const struct braid_event_config *c, struct text class, struct text text)
+{
+	const struct subject s = {.class = class, .method = {.name = text}};
+
+	return patterns_match(c, &s) >= 0;
 }
 
 bool patterns_have_fields(const struct braid_event_config *c)

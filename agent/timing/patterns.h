@@ -15,6 +15,10 @@
 /* False for classes that are never rewritten: those that BraidMethods uses, and what the JVM runs on the way there. */
 bool class_may_be_timed(struct text class);
 bool patterns_match_class(const struct braid_event_config *c, struct text class);
+/* Whether a pattern means the class, and another name of it than an annotation's, but it is never rewritten. */
+bool patterns_leave_out(const struct braid_event_config *c, struct text class);
+/* Whether a text of such a class may be the name of a method that a pattern means. */
+bool patterns_may_name(const struct braid_event_config *c, struct text class, struct text text);
 /*
  * Patterns that begin with "@" are names of annotations, of the method or its class. Whether there are such ones, so that
  * each class has to be looked at, and whether one of them means a text of a class file, as the descriptor of a type.

@@ -24,24 +24,51 @@ static struct text class_of(const char *signature)
 	return size > 2 && *signature == 'L' ? (struct text){signature + 1, size - 2} : (struct text){signature, 0};
 }
 
-static bool is_annotation(void *ctx, struct text text)
-{
-	return patterns_match_annotation(ctx, text);
-}
-
-/* Whether its constants have the name of such an annotation, for whatever it is used there. */
-static bool may_be_annotated(struct braid_event_config *config, jclass class, struct text name)
+/* Whether one of its constants is such a text, for whatever it is used there. */
+static bool constants_have(jclass class, bool (*is)(void *ctx, struct text text), void *ctx)
 {
 	unsigned char *bytes;
 	jint count, size;
 	bool has;
 
-	if (!patterns_have_annotations(config) || !class_may_be_timed(name) ||
-	    (*agent.jvmti)->GetConstantPool(agent.jvmti, class, &count, &size, &bytes) != JVMTI_ERROR_NONE)
+	if ((*agent.jvmti)->GetConstantPool(agent.jvmti, class, &count, &size, &bytes) != JVMTI_ERROR_NONE)
 		return false;
-	has = count > 0 && size > 0 && rewrite_pool_has(bytes, (size_t)size, (uint32_t)count, is_annotation, config);
+	has = count > 0 && size > 0 && rewrite_pool_has(bytes, (size_t)size, (uint32_t)count, is, ctx);
 	agent_release(bytes);
 	return has;
+}
+
+static bool is_annotation(void *ctx, struct text text)
+{
+	return patterns_match_annotation(ctx, text);
+}
+
+static bool may_be_annotated(struct braid_event_config *config, jclass class, struct text name)
+{
+	return patterns_have_annotations(config) && class_may_be_timed(name) &&
+	       constants_have(class, is_annotation, config);
+}
+
+struct meant {
+	const struct braid_event_config *config;
+	struct text class;
+};
+
+static bool is_meant(void *ctx, struct text text)
+{
+	const struct meant *m = ctx;
+
+	return patterns_may_name(m->config, m->class, text);
+}
+
+/* Methods are not asked for their names, because that would cost the JVM a jmethodID for each of them, for ever. */
+static void look_left_out(const struct braid_event_config *config, jclass class, struct text name, struct left_out *to)
+{
+	struct meant m = {config, name};
+
+	if (patterns_leave_out(config, name) && constants_have(class, is_meant, &m) && !to->classes++)
+		for (size_t i = 0; i < name.size && i < sizeof(to->one) - 1; i++)
+			to->one[i] = name.at[i] == '/' ? '.' : name.at[i];
 }
 
 static bool is_field(void *ctx, const struct rewrite_field *f)
@@ -65,7 +92,7 @@ static bool may_write(struct braid_event_config *config, jclass class, struct te
 }
 
 /* Whether it matches, or is rewritten. */
-static bool is_concerned(jclass class)
+static bool is_concerned(jclass class, struct left_out *left)
 {
 	struct braid_event_config config;
 	jboolean may = JNI_FALSE;
@@ -83,11 +110,13 @@ static bool is_concerned(jclass class)
 		timed_class_listed(name);
 	concerned = name.size && (patterns_match_class(&config, name) || rewritten ||
 				  may_be_annotated(&config, class, name) || may_write(&config, class, name));
+	if (left)
+		look_left_out(&config, class, name, left);
 	agent_release(signature);
 	return concerned && (*agent.jvmti)->IsModifiableClass(agent.jvmti, class, &may) == JVMTI_ERROR_NONE && may;
 }
 
-void switch_begin(JNIEnv *jni)
+void switch_begin(JNIEnv *jni, struct left_out *left)
 {
 	const jvmtiCapabilities constants = {.can_get_constant_pool = 1};
 	jint used = 0;
@@ -102,7 +131,7 @@ void switch_begin(JNIEnv *jni)
 	/* It costs nothing while unused, and HotSpot never refuses it. */
 	(void)(*agent.jvmti)->AddCapabilities(agent.jvmti, &constants);
 	for (jint i = 0; i < work.count; i++)
-		if (is_concerned(work.classes[i]))
+		if (is_concerned(work.classes[i], left))
 			work.classes[used++] = work.classes[i];
 		else
 			(*jni)->DeleteLocalRef(jni, work.classes[i]);

@@ -11,8 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Begins with all loaded classes that match or are rewritten. */
-void switch_begin(JNIEnv *jni);
+/* Loaded classes that match and have the name of a method that does, but are never rewritten. */
+struct left_out {
+	uint32_t classes;
+	char one[128]; /* the name of the first one, cut */
+};
+
+/* Begins with all loaded classes that match or are rewritten. `left`: gets those that are left out; NULL: nobody asks. */
+void switch_begin(JNIEnv *jni, struct left_out *left);
 /*
  * Does the next batch. False: there was none. `refused`: classes that the JVM refuses to change, so far. `tried` hears of
  * each try after which the JVM has changed all the classes that the calling thread has rewritten meanwhile, or none.

@@ -40,7 +40,8 @@ struct figures {
 static struct {
 	_Atomic uint32_t classes, methods, lacking, writers, writes, refused, too_many;
 } counts;
-static struct figures trial; /* what the helper thread has rewritten, before the JVM has taken it */
+static struct left_out left_out; /* for the helper thread */
+static struct figures trial;	 /* what the helper thread has rewritten, before the JVM has taken it */
 
 static bool any_on(void)
 {
@@ -346,6 +347,18 @@ static void fields_notice(unsigned long long ms)
 			"are looked at then");
 }
 
+/* A wildcard can mean them, too. */
+static void left_out_notice(void)
+{
+	if (left_out.classes)
+		publish_notice(
+			BRAID_NOTICE_INFO,
+			"%u loaded classes match, and are left out: classes of java.lang, java.util.concurrent.atomic, "
+			"jdk.internal and sun.misc, and below, are never timed, such as %s",
+			left_out.classes, left_out.one);
+	left_out = (struct left_out){0};
+}
+
 static void changed_notice(uint32_t refused)
 {
 	uint32_t classes = atomic_exchange(&counts.classes, 0), methods = atomic_exchange(&counts.methods, 0),
@@ -394,7 +407,7 @@ static bool timing_work(JNIEnv *jni)
 		return waits;
 	if (atomic_exchange(&pending, false)) {
 		began_ns = clock_ns();
-		switch_begin(jni);
+		switch_begin(jni, atomic_load(&methods_side.on) ? &left_out : NULL);
 		changing = true;
 	}
 	if (!changing || switch_step(jni, &refused, on_tried))
@@ -402,6 +415,7 @@ static bool timing_work(JNIEnv *jni)
 	changing = false;
 	switch_end(jni);
 	changed_notice(refused);
+	left_out_notice();
 	return waits;
 }
 
@@ -419,7 +433,7 @@ static uint32_t begin_back(JNIEnv *jni)
 	since_ns = clock_ns() - LOADING_NS;
 	until_ns = clock_ns() + LOADING_NS;
 	for (;;) {
-		switch_begin(jni);
+		switch_begin(jni, NULL);
 		unlisted = timed_classes_unlisted(since_ns);
 		if (!unlisted || clock_ns() >= until_ns || atomic_load(&agent.dead))
 			return unlisted;

@@ -8,6 +8,7 @@
 
 /* What is called of java.util.Properties, and all its names that are strings. */
 struct java_properties {
+	jclass string;
 	jobject properties;
 	jmethodID get;
 	jobjectArray names;
@@ -41,6 +42,9 @@ static bool open(JNIEnv *jni, struct java_properties *p)
 	p->properties = system_properties(jni);
 	if (!p->properties)
 		return false;
+	p->string = (*jni)->FindClass(jni, "java/lang/String");
+	if (jni_failed(jni) || !p->string)
+		return false;
 	class = (*jni)->FindClass(jni, "java/util/Properties");
 	p->get =
 		class ? (*jni)->GetMethodID(jni, class, "getProperty", "(Ljava/lang/String;)Ljava/lang/String;") : NULL;
@@ -50,7 +54,10 @@ static bool open(JNIEnv *jni, struct java_properties *p)
 	return p->names;
 }
 
-/* A property that another thread has removed meanwhile has no value. */
+/*
+ * A property that another thread has removed meanwhile has no value. The names may come from a class of the application,
+ * which can put anything among them.
+ */
 static void each_of_java(JNIEnv *jni, const struct java_properties *p, jsize at, property_fn *each)
 {
 	char name[BRAID_STR_MAX + 1], value[BRAID_STR_MAX + 1];
@@ -58,7 +65,7 @@ static void each_of_java(JNIEnv *jni, const struct java_properties *p, jsize at,
 	bool whole;
 
 	key = (*jni)->GetObjectArrayElement(jni, p->names, at);
-	if (!jni_failed(jni) && key)
+	if (!jni_failed(jni) && key && (*jni)->IsInstanceOf(jni, key, p->string))
 		text = (*jni)->CallObjectMethod(jni, p->properties, p->get, key);
 	if (!jni_failed(jni) && text) {
 		whole = jni_text(jni, key, name, sizeof(name));

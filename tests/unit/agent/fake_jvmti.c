@@ -347,11 +347,19 @@ static jvmtiError JNICALL method_lines(jvmtiEnv *env, jmethodID method, jint *co
 	return JVMTI_ERROR_NONE;
 }
 
+static bool is_in_java_lang(jclass class)
+{
+	return (uintptr_t) class < 64 && fake.in_java_lang >> (uintptr_t) class & 1;
+}
+
 static jvmtiError JNICALL class_name(jvmtiEnv *env, jclass class, char **signature, char **generic)
 {
 	TI(GetClassSignature);
 	(void)generic;
-	*signature = text(fake.one_name ? "LC;" : "LC%u;", class);
+	if (is_in_java_lang(class))
+		*signature = text("Ljava/lang/C%u;", class);
+	else
+		*signature = text(fake.one_name ? "LC;" : "LC%u;", class);
 	return JVMTI_ERROR_NONE;
 }
 

@@ -58,6 +58,7 @@ extern struct fake_jvm {
 	bool one_name;				    /* all classes are "C", of different loaders */
 	uint64_t refused;			    /* bit N: class N has to stay as its file is */
 	uint64_t fixed;				    /* bit N: class N has to stay as it is */
+	uint64_t in_java_lang;			    /* bit N: class N is java.lang.CN */
 	uintptr_t invalid;			    /* a reference that was deleted */
 	uint64_t gone;				    /* bit N: object N was collected */
 	uint32_t objects[FAKE_CLASSES];		    /* in the heap, by class: see fake_heap.c */

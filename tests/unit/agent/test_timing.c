@@ -120,6 +120,34 @@ START_TEST(classes_that_cannot_be_put_back_are_reported)
 }
 END_TEST
 
+/* A wildcard means classes that are never rewritten. One that has no text with the name of such a method is none of them. */
+START_TEST(what_a_wildcard_means_and_is_left_out_is_said)
+{
+	static const uint8_t constants[] = "\1\0\1m\1\0\1C";
+	const struct braid_event_config wide = {.enabled = BRAID_EVENT_TYPE(METHOD), .methods = {{.text = "*.m"}}},
+					others = {.enabled = BRAID_EVENT_TYPE(METHOD), .methods = {{.text = "*.n"}}};
+	struct recorder r;
+
+	begin(&r);
+	fake.in_java_lang = 1 << 2 | 1 << 3;
+	fake.pool = (struct fake_bytes){constants, sizeof(constants) - 1};
+	fake.pool_count = 3;
+	timing_kind.start(&wide);
+	rewrite_all();
+	ck_assert_uint_eq(fake.rewritten, 1 << 1);
+	ck_assert_uint_eq(recorder_notices(&r, "2 loaded classes match, and are left out: classes of java.lang, "
+					       "java.util.concurrent.atomic, jdk.internal and sun.misc, and below, are "
+					       "never timed, such as java.lang.C2"),
+			  1);
+	timing_kind.start(&others);
+	while (timing_kind.work(&fake_jni))
+		;
+	ck_assert_uint_eq(recorder_notices(&r, "are left out"), 0);
+	put_back(&r);
+	recorder_close(&r);
+}
+END_TEST
+
 /* Its loader finds its superclass first. */
 START_TEST(a_class_that_is_being_loaded_is_waited_for)
 {
@@ -216,6 +244,7 @@ Suite *test_timing(void)
 	tcase_add_test(t, a_refused_class_is_said_once);
 	tcase_add_test(t, a_class_is_put_back_whose_namesake_was_refused);
 	tcase_add_test(t, classes_that_cannot_be_put_back_are_reported);
+	tcase_add_test(t, what_a_wildcard_means_and_is_left_out_is_said);
 	tcase_add_test(t, a_class_that_is_being_loaded_is_waited_for);
 	tcase_add_test(t, a_class_that_is_never_loaded_is_reported);
 	tcase_add_test(t, a_class_that_is_defined_without_a_name_has_that_of_its_file);
