@@ -72,7 +72,7 @@ static int add_events(struct times *t, uint32_t kind)
 		struct stack_sum sum;
 		struct event e;
 
-		if (events_get(an, i, &e) && e.kind == kind) {
+		if (events_get_summed(an, i, &e) && e.kind == kind) {
 			sum = events_sum(&e);
 			err = add(t, &sum, analysis_since(an, e.start_ns));
 		}
@@ -125,7 +125,7 @@ static size_t count_events(const struct analysis *an, uint32_t kind)
 	struct event e;
 
 	for (size_t i = 0; i < events_count(an); i++)
-		count += events_get(an, i, &e) && e.kind == kind;
+		count += events_get_summed(an, i, &e) && e.kind == kind;
 	return count;
 }
 

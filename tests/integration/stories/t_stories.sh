@@ -25,9 +25,9 @@ echo StarvedPool.callBackEnd >idle.txt
 
 # Without collections, of which a busy machine makes long waits.
 story SlowLog "$JAVA" -Xmx1g -Xmn768m -cp "$CLASSES" SlowLog "$FILE"
-first "What was waited for" 'block .*/file in SlowLog\$Disk.write'
-# A fast disk writes in less than the time from which a wait has a record of its own.
-explains main 'waiting for the disk'
+first "What was waited for" 'block (.*/file )?in SlowLog\$Disk.write'
+# A fast disk writes in less than the time from which a wait has a record of its own; that has its place, too.
+explains main 'waiting for the disk .*in SlowLog\$Disk.write'
 
 # All collections are those that the program asks for.
 story GcPause "$JAVA" -Xmx256m -Xmn128m -cp "$CLASSES" GcPause
@@ -56,8 +56,8 @@ while dd of="$FILE" oflag=nocache conv=notrunc,fdatasync count=0 2>/dev/null; do
 DROPPER=$!
 java_story ColdCache "$FILE"
 kill "$DROPPER"
-first "What was waited for" 'block .*/file in ColdCache.findRecord'
-explains main 'waiting for the disk'
+first "What was waited for" 'block .*in ColdCache.findRecord'
+explains main 'waiting for the disk .*in ColdCache.findRecord'
 
 rm -f program.out
 unshare -n -m sh -c 'ip link set lo up; echo "nameserver 127.0.0.1" >resolv.conf
