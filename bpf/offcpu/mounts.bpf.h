@@ -79,6 +79,8 @@ __noinline int mount_park(struct braid_vthread_time *v)
 		__builtin_memcpy(v->park.class, parked.class, sizeof(v->park.class));
 		if (parked.ownable && !parked.owner)
 			v->park.owner_vthread = parked_owner_vthread(slot, v->slot);
+	} else {
+		v->park.sleep = parked.sleep & BRAID_SLEEP_NO_BLOCKER;
 	}
 	slot_release(s);
 	return 0;

@@ -492,11 +492,15 @@ static __always_inline bool offcpu_parked(__u32 pid, struct parked *parked, bool
 	return found;
 }
 
-static __noinline bool offcpu_is_parked(__u32 pid, bool any)
+/* Whether the thread of the pending interval was parked for something, or for a lock; notes that somebody has looked. */
+static __noinline bool offcpu_is_parked(struct braid_thread_time *t, bool any)
 {
 	struct parked parked = {0};
+	bool found = offcpu_parked(t->pid, &parked, any);
 
-	return offcpu_parked(pid, &parked, any);
+	if (found || parked.sleep & BRAID_SLEEP_NO_BLOCKER)
+		t->pending.flags |= BRAID_OFFCPU_LOOKED;
+	return found;
 }
 
 /* Emits the pending interval of a thread that was parked for something. */
@@ -529,6 +533,8 @@ static __noinline void offcpu_emit_park(struct braid_thread_time *t, struct brai
 	struct parked parked = {0};
 	bool found = offcpu_parked(t->pid, &parked, fate == OFFCPU_EMITTED);
 
+	if (!found)
+		t->pending.flags &= ~BRAID_OFFCPU_LOOKED;
 	if (found)
 		offcpu_emit_parked(t, ref, &parked, fate);
 	else if (fate == OFFCPU_ADDED)
@@ -591,8 +597,7 @@ static __always_inline void offcpu_come_back(void *ctx, struct braid_thread_time
 	fate = offcpu_fate(t);
 	room = fate != OFFCPU_EMITTED || jvm_event_room(pid, BRAID_JVM_OFFCPU);
 	park = room && l && (l->locks || fate == OFFCPU_EMITTED) &&
-	       offcpu_is_park(&t->pending, l, interval_ns(&t->pending)) &&
-	       offcpu_is_parked(pid, fate == OFFCPU_EMITTED);
+	       offcpu_is_park(&t->pending, l, interval_ns(&t->pending)) && offcpu_is_parked(t, fate == OFFCPU_EMITTED);
 	if (park && !t->pending.selected)
 		park = jvm_event_room(pid, BRAID_JVM_OFFCPU);
 	walks = room && (park || offcpu_back_walks(t, l, fate));

@@ -10,7 +10,7 @@
 struct parked {
 	__u32 owner;   /* OS thread, in the pid namespace, that owned it after the sleep; 0: none, or not known */
 	__u16 ownable; /* its class can have an owner */
-	__u16 sleep;   /* BRAID_SLEEP_BLOCKER, BRAID_SLEEP_CONDITION: what `class` is */
+	__u16 sleep;   /* BRAID_SLEEP_BLOCKER, BRAID_SLEEP_CONDITION: what `class` is; BRAID_SLEEP_NO_BLOCKER */
 	char class[64];
 };
 
@@ -68,8 +68,8 @@ static __always_inline bool parked_condition_read(struct braid_walk *w, const st
 
 /*
  * Runs on a thread whose sleep has ended and which has not left the VM yet, so its blocker is still set. The slot is
- * the caller's. False when there is no blocker, or a collector is moving it. `mounted`: of the virtual thread that it
- * has mounted.
+ * the caller's. False when there is no blocker, or a collector is moving it; to->sleep tells the one from the other.
+ * `mounted`: of the virtual thread that it has mounted.
  */
 __noinline bool parked_read(__u32 slot, __u32 jvm_slot, struct parked *to, bool mounted)
 {
@@ -86,6 +86,8 @@ __noinline bool parked_read(__u32 slot, __u32 jvm_slot, struct parked *to, bool 
 	java_thread = java_thread_own((__u32)s->w.jvm);
 	blocker = java_thread ? parked_blocker(&s->w, l, java_thread, mounted) : 0;
 	klass = object_klass(&s->w, l, blocker);
+	if (java_thread && !blocker && parked_for_nothing(&s->w, l, java_thread, mounted))
+		to->sleep = BRAID_SLEEP_NO_BLOCKER;
 	if (!klass || !parked_class(&s->w, l, klass, to))
 		return false;
 	to->ownable = parked_is_ownable(&s->w, l, klass);

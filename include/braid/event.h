@@ -241,6 +241,7 @@ _Static_assert(sizeof(struct braid_event_kernel) == 264, "kernel event");
 #define BRAID_SLEEP_VIRTUAL 8U	 /* event.number is that of the virtual thread that owned it when the thread parked */
 #define BRAID_SLEEP_AFTER                                                                                              \
 	16U /* of a virtual thread: the owner is that after the park, and nobody knows who it was before */
+#define BRAID_SLEEP_NO_BLOCKER 32U /* it was read that the thread was parked for nothing */
 #define BRAID_SLEEP_OBJECT_SHIFT 8
 
 /* What a thread waited for, in `text`. */

@@ -190,6 +190,8 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 #define BRAID_OFFCPU_CLASS_SHIFT 20
 #define BRAID_OFFCPU_CLASS(flags) ((flags) >> BRAID_OFFCPU_CLASS_SHIFT & 0xfU)
 #define BRAID_OFFCPU_IRQ 0x1000000U /* woken by an interrupt, or by a timer: `text` says which */
+#define BRAID_OFFCPU_LOOKED                                                                                            \
+	0x2000000U /* it was read what the thread was parked for, and who had that: without a name, nothing */
 
 /* Flags of DUMP, beside those of OFFCPU. */
 #define BRAID_DUMP_RUNS 0x2000000U    /* it is on a CPU; the stack is that of a sample taken a moment later */

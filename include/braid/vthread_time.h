@@ -64,8 +64,10 @@ static inline void braid_vthread_park_to(struct braid_event_jvm_event *e, const 
 	e->sleep = BRAID_SLEEP_LONG | park->sleep | (park->owner_vthread ? BRAID_SLEEP_VIRTUAL : 0);
 	e->event.number = park->owner_vthread;
 	e->event.other_tid = park->owner;
-	if (park->sleep)
+	if (park->sleep & BRAID_SLEEP_BLOCKER)
 		__builtin_memcpy(e->text, park->class, sizeof(e->text));
+	if (park->sleep & (BRAID_SLEEP_BLOCKER | BRAID_SLEEP_NO_BLOCKER) && !(park->sleep & BRAID_SLEEP_AFTER))
+		e->event.flags |= BRAID_OFFCPU_LOOKED;
 }
 
 #define BRAID_VTHREAD_BEFORE 1U /* unmounted since before it was observed */

@@ -91,6 +91,8 @@ static void off_cpu(const struct fields *f)
 		number(f, "to_cpu", r->weight >> 32, FIELD_NUMBER);
 	}
 	text(f, "object", strpool_get(&f->an->a->strings, r->name));
+	if (!f->e->summed && event_blocker(f->an, r))
+		text(f, "blocker", event_blocker_name(event_blocker(f->an, r)));
 	if (r->number)
 		number(f, waits_on_futex(r->flags) ? "futex" : "inode", r->number, FIELD_HEX);
 	text(f, "woken_by", strpool_get(&f->an->a->strings, r->text));

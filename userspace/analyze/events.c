@@ -244,6 +244,35 @@ bool events_of_row(const struct analysis *an, const struct jvm_event_row *row, s
 	return true;
 }
 
+/* As a futex has it that Java threads wait for. */
+static bool may_be_park(const struct analysis *an, const struct jvm_event_row *row)
+{
+	const struct thread_row *t = table_find(&an->a->threads, row->thread) == TABLE_NONE
+					     ? NULL
+					     : table_row(&an->a->threads, table_row_of(&an->a->threads, row->thread));
+
+	if (BRAID_OFFCPU_CLASS(row->flags) == BRAID_OFFCPU_UNMOUNTED)
+		return true;
+	return BRAID_OFFCPU_CLASS(row->flags) == BRAID_OFFCPU_FUTEX && t && t->flags & TRACE_THREAD_JAVA;
+}
+
+enum event_blocker event_blocker(const struct analysis *an, const struct jvm_event_row *row)
+{
+	if (row->kind != BRAID_JVM_OFFCPU || !may_be_park(an, row))
+		return BLOCKER_OTHER;
+	if (!(row->flags & BRAID_OFFCPU_LOOKED))
+		return BLOCKER_NOT_READ;
+	return row->name ? BLOCKER_READ : BLOCKER_NONE;
+}
+
+const char *event_blocker_name(enum event_blocker blocker)
+{
+	static const char *const names[] = {
+		[BLOCKER_NOT_READ] = "not read", [BLOCKER_NONE] = "none", [BLOCKER_READ] = "read"};
+
+	return names[blocker];
+}
+
 bool event_is_sum(const struct jvm_event_row *row)
 {
 	return row->kind == BRAID_JVM_COUNTED && row->number == BRAID_JVM_OFFCPU && row->node;

@@ -57,6 +57,18 @@ bool event_is_sum(const struct jvm_event_row *row);
 /* events_get(), but such a row is an OFFCPU event with `summed`. */
 bool events_get_summed(const struct analysis *an, size_t number, struct event *e);
 
+/* What is known of what a Java thread was parked for. */
+enum event_blocker {
+	BLOCKER_OTHER,	  /* it was not parked, or is no Java thread */
+	BLOCKER_NOT_READ, /* it was not read, or not who had it: the time was too short, or it could not be read */
+	BLOCKER_NONE,	  /* it was parked for no object, or waited for something else in the VM */
+	BLOCKER_READ,	  /* it is the event's object; without an owner, it had none */
+};
+/* The same of an OFFCPU row; another one's is BLOCKER_OTHER. */
+enum event_blocker event_blocker(const struct analysis *an, const struct jvm_event_row *row);
+/* "none", "read", "not read"; NULL: BLOCKER_OTHER. */
+const char *event_blocker_name(enum event_blocker blocker);
+
 /* Whether a thread that is off the CPU on a stack is idle. Both are rows, or ROW_NONE. */
 bool event_is_idle(const struct analysis *an, uint32_t thread, uint32_t stack);
 

@@ -63,6 +63,8 @@ static uint32_t flags_of(const struct braid_interval *i, const struct asleep_kno
 {
 	uint32_t class = BRAID_OFFCPU_CLASS(i->flags);
 
+	if (known->looked)
+		return i->flags | BRAID_OFFCPU_LOOKED;
 	if (!known->class || class < BRAID_OFFCPU_SOCKET || class > BRAID_OFFCPU_FILE)
 		return i->flags;
 	return (i->flags & ~(0xfU << BRAID_OFFCPU_CLASS_SHIFT)) | known->class << BRAID_OFFCPU_CLASS_SHIFT;

@@ -33,6 +33,7 @@ struct asleep_known {
 	uint32_t owner_vthread; /* or of that virtual thread */
 	bool is_lock;		/* it waits for a monitor, or for a lock of java.util.concurrent: */
 	bool is_parked;
+	bool looked; /* the object is what it waits for, and if there is no owner, it has none */
 };
 
 /*

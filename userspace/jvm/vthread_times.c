@@ -79,6 +79,7 @@ static void emit_unmounted(struct jvms *jvms, struct process *process, struct br
 		e.node = jvms->stack_node(jvms->stack_ctx, process, v->start.stack);
 	e.span = spans_id(jvms->spans, process, v->start.span);
 	braid_vthread_park_to(&park, &v->park);
+	e.flags |= park.event.flags & BRAID_OFFCPU_LOOKED;
 	explain_park(jvms, process, &park, &e);
 	lock = e;
 	if (parked_explain(jvms, process, &park, &lock))

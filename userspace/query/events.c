@@ -181,6 +181,7 @@ GET(offcpu_class, put_text(to, blocked_class_name(BRAID_OFFCPU_CLASS(e->row->fla
 GET(offcpu_idle, put_number(to, e->idle))
 GET(offcpu_runnable, if (!e->summed) put_number(to, e->row->value))
 GET(offcpu_object, if (!e->summed) put_string(to, c, e->row->name))
+GET(offcpu_blocker, if (!e->summed) put_text(to, event_blocker_name(event_blocker(c->query->an, e->row))))
 GET(offcpu_woken_by, put_string(to, c, e->row->text))
 
 #define FLAG(name, mask, about)                                                                                        \
@@ -201,6 +202,8 @@ static const struct {
 	 INTEGER("count", get_count, "how many are added up in it, of which the longest has its duration")},
 	{BRAID_JVM_OFFCPU, TEXT("class", offcpu_class, "what the kernel knows: futex, sleep, poll, ...")},
 	{BRAID_JVM_OFFCPU, TEXT("object", offcpu_object, "a path, a peer's address: what it waited for")},
+	{BRAID_JVM_OFFCPU, TEXT("blocker", offcpu_blocker,
+				"of a Java thread that may be parked: read, none, not read (nor is the owner)")},
 	{BRAID_JVM_OFFCPU, INTEGER("is_idle", offcpu_idle, "1: it waited for work")},
 	{BRAID_JVM_OFFCPU, INTEGER("runnable_ns", offcpu_runnable, "at its end, in which it could run again")},
 	{BRAID_JVM_OFFCPU,

@@ -235,6 +235,7 @@ static void take_wait(const struct asleep *a, struct process *process, const str
 	    asleep_has_run(&t->call.asleep))
 		return;
 	known->object = w->class;
+	known->looked = w->owned || !(w->owner || w->owner_number);
 	known->is_lock = w->is_lock && jvm_events_enabled(&a->session->jvms, process) & BRAID_EVENT_TYPE(LOCK);
 	known->is_parked = w->how == WAIT_FOR_BLOCKER;
 	if (!w->owned || !w->is_lock)

@@ -78,6 +78,8 @@ static void json_kind(struct json *j, const struct views *v, const struct kind_v
 	if (k->kind == BRAID_JVM_OFFCPU) {
 		json_number(j, "idle", k->idle);
 		json_seconds(j, "idle_s", k->idle_ns);
+		json_number(j, "blocker_not_read", k->unread);
+		json_seconds(j, "blocker_not_read_s", k->unread_ns);
 	}
 	if (k->summed) {
 		json_number(j, "added_up", k->summed);

@@ -35,6 +35,9 @@ static void text_kind_row(FILE *out, const struct kind_view *k)
 	if (k->summed)
 		fprintf(out, "  %-15s %10" PRIu64 "  %11s\n", "  added up", k->summed,
 			duration_cell(total, 11, k->summed_ns));
+	if (k->unread)
+		fprintf(out, "  %-15s %10" PRIu64 "  %11s  parked, and not read for what\n", "  blocker", k->unread,
+			duration_cell(total, 11, k->unread_ns));
 	if (k->idle)
 		fprintf(out, "  %-15s %10" PRIu64 "  %11s\n", "  and idle", k->idle,
 			duration_cell(total, 11, k->idle_ns));

@@ -180,6 +180,10 @@ static int add_event(const struct analysis *an, struct flights *f, struct kind_v
 	v->count = add_saturating(v->count, e->count);
 	v->summed = add_saturating(v->summed, e->summed ? e->count : 0);
 	v->summed_ns = add_saturating(v->summed_ns, e->summed ? e->weight : 0);
+	if (!e->summed && event_blocker(an, e->row) == BLOCKER_NOT_READ) {
+		v->unread++;
+		v->unread_ns = add_saturating(v->unread_ns, e->weight);
+	}
 	v->weight = add_saturating(v->weight, e->weight);
 	v->value = add_saturating(v->value, value_of(e));
 	v->duration_ns = add_saturating(v->duration_ns, e->duration_ns);

@@ -42,6 +42,7 @@ struct kind_view {
 	uint64_t weight, max, value, value_max, duration_ns;
 	double variance;
 	uint64_t p99;		      /* of the weights, in ns */
+	uint64_t unread, unread_ns;   /* of OFFCPU: nobody read what the Java thread was parked for */
 	uint64_t idle, idle_ns;	      /* idle threads, which are in none of the other figures */
 	uint64_t counted, counted_ns; /* further events without a record each: too short or too many */
 	struct event_table by[BYS];

@@ -107,4 +107,22 @@ WALK_PART __u64 parked_blocker(struct braid_walk *w, const struct braid_layout *
 	return thread ? object_field(w, l, thread + l->objects.thread_blocker) : 0;
 }
 
+/*
+ * Whether such a thread is parked for nothing, which was read twice: a collector may be moving the thread. False: it is
+ * parked for something, or it cannot be read.
+ */
+WALK_PART bool parked_for_nothing(struct braid_walk *w, const struct braid_layout *l, __u64 java_thread, bool mounted)
+{
+	__u64 at, thread, blocker = 0;
+	bool narrow;
+
+	if (!w || !l)
+		return false;
+	at = java_thread + (mounted ? l->objects.current : l->objects.carrier);
+	narrow = l->objects.oops == BRAID_OOPS_COMPRESSED;
+	thread = object_of_thread(w, l, at);
+	return thread && !walk_read(w, &blocker, narrow ? 4 : 8, thread + l->objects.thread_blocker) && !blocker &&
+	       object_of_thread(w, l, at) == thread;
+}
+
 #endif

@@ -74,12 +74,46 @@ START_TEST(numbers_of_calls)
 }
 END_TEST
 
+/* That nobody looked what a Java thread was parked for is not that it was parked for nothing. */
+START_TEST(blockers)
+{
+	enum { NATIVE = 77, FUTEX = BRAID_OFFCPU_FUTEX << BRAID_OFFCPU_CLASS_SHIFT };
+	static const struct trace_rec recs[] = {
+		NAME(77, "demo.Lock"),
+		REC(TRACE_THREAD, thread, NATIVE, 1, 177, 177, 0, 0, S("native"), S("")),
+		JVM(AT(1), .kind = BRAID_JVM_OFFCPU, .thread = 1, .flags = FUTEX),
+		JVM(AT(2), .kind = BRAID_JVM_OFFCPU, .thread = 1, .flags = FUTEX | BRAID_OFFCPU_LOOKED),
+		JVM(AT(3), .kind = BRAID_JVM_OFFCPU, .thread = 1, .flags = FUTEX | BRAID_OFFCPU_LOOKED, .name = 77),
+		JVM(AT(4), .kind = BRAID_JVM_OFFCPU, .thread = 1,
+		    .flags = BRAID_OFFCPU_PIPE << BRAID_OFFCPU_CLASS_SHIFT),
+		JVM(AT(5), .kind = BRAID_JVM_OFFCPU, .thread = NATIVE, .flags = FUTEX),
+		JVM(AT(6), .kind = BRAID_JVM_OFFCPU,
+		    .flags = BRAID_OFFCPU_UNMOUNTED << BRAID_OFFCPU_CLASS_SHIFT | BRAID_OFFCPU_LOOKED),
+		JVM(AT(7), .kind = BRAID_JVM_WAIT, .thread = 1, .flags = FUTEX),
+	};
+	static const char *const names[] = {"not read", "none", "read", NULL, NULL, "none", NULL};
+	struct run r = run_begin(NULL);
+	size_t first;
+
+	run_feed(&r, recs, COUNT(recs));
+	run_analyze(&r, NULL);
+	first = r.a->events.count - COUNT(names);
+	for (size_t i = 0; i < COUNT(names); i++) {
+		const char *name = event_blocker_name(event_blocker(r.an, &r.a->events.at[first + i]));
+
+		ck_assert_msg(names[i] ? name && strcmp(name, names[i]) == 0 : !name, "%zu: %s", i, name);
+	}
+	run_free(&r);
+}
+END_TEST
+
 Suite *test_event_fields(void)
 {
 	Suite *s = suite_create("event_fields");
 	TCase *tc = tcase_create("event_fields");
 
 	tcase_add_test(tc, numbers_of_calls);
+	tcase_add_test(tc, blockers);
 	suite_add_tcase(s, tc);
 	return s;
 }
