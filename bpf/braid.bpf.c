@@ -4,6 +4,7 @@
 #include "jvm/stack_request.bpf.h"
 #include "jvm/drain.bpf.h"
 #include "offcpu/thread_life.bpf.h"
+#include "offcpu/offcpu_back.bpf.h"
 #include "offcpu/waking.bpf.h"
 #include "offcpu/dump.bpf.h"
 #include "stack/sample.bpf.h"

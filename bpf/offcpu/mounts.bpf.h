@@ -7,6 +7,7 @@
 #define BRAID_MOUNTS_BPF_H
 
 #include "offcpu.bpf.h"
+#include "parked.bpf.h"
 #include "vthread_time.bpf.h"
 
 /* A time of the current thread for which its sums are known: it is not switched between the two. */

@@ -356,10 +356,7 @@ static jvmtiError JNICALL class_name(jvmtiEnv *env, jclass class, char **signatu
 {
 	TI(GetClassSignature);
 	(void)generic;
-	if (is_in_java_lang(class))
-		*signature = text("Ljava/lang/C%u;", class);
-	else
-		*signature = text(fake.one_name ? "LC;" : "LC%u;", class);
+	*signature = text(is_in_java_lang(class) ? "Ljava/lang/C%u;" : fake.one_name ? "LC;" : "LC%u;", class);
 	return JVMTI_ERROR_NONE;
 }
 
