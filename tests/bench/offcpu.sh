@@ -9,7 +9,8 @@
 # floor: empty programs at the two tracepoints, and no recording. idle, others: recordings of another process, without
 # and with `offcpu`. The other recordings are of the program:
 #   wait     the event type `wait`
-#   counted  offcpu=1h
+#   counted  offcpu=1h that only counts
+#   short    offcpu=1h, which adds up all that is shorter
 #   default  offcpu
 #   filter   offcpu=0ns with a filter by reason that selects nothing
 #   named    the same with a filter by name
@@ -20,7 +21,7 @@
 source "$(dirname "$0")/switched.sh"
 
 pairs=${PAIRS:-9}
-read -ra of_switches <<<"${RECORDINGS:-idle floor others wait counted default filter named sums flood each}"
+read -ra of_switches <<<"${RECORDINGS:-idle floor others wait counted short default filter named sums flood each}"
 window=${WINDOW_S:-0.4}
 warm=${WARM_S:-2.6} # threads that slept when they were found have a program of their own for two seconds
 sleep 86400 &
@@ -32,7 +33,8 @@ recorded()
 {
 	case $1 in
 	wait) start_recording "" -e wait -p "$PROGRAM" ;;
-	counted) start_recording "" -e offcpu=1h -p "$PROGRAM" ;;
+	counted) start_recording "" -e 'offcpu=1h/each/' -p "$PROGRAM" ;;
+	short) start_recording "" -e offcpu=1h -p "$PROGRAM" ;;
 	default) start_recording "" -e offcpu -p "$PROGRAM" ;;
 	filter) start_recording "" -e 'offcpu=0ns/state=="block"/' -p "$PROGRAM" ;;
 	named) start_recording "" -e 'offcpu=0ns/comm~"no*such"/' -p "$PROGRAM" ;;
