@@ -21,8 +21,8 @@ events some.trace \
 	"names are of what was looked at" "all($looked for e in of('offcpu') if e.name and e.flags >> 20 & 15 == 2)" \
 	"nobody looks at what is too short" "not any($looked for e in of('offcpu') if e.duration_ns < 50000)"
 braid script some.trace >some.txt
-grep -qE 'napper.* offcpu .*blocker="none"' some.txt || fail "the script has no sleep for nothing"
-grep -qE 'taker.* offcpu .*object="Condition of [^"]+".* blocker="read"' some.txt || fail "the script has no condition that was read"
+grep -qE 'napper.* braid:offcpu: .*blocker="none"' some.txt || fail "the script has no sleep for nothing"
+grep -qE 'taker.* braid:offcpu: .*object="Condition of [^"]+".* blocker="read"' some.txt || fail "the script has no condition that was read"
 
 record none offcpu=0ns
 events none.trace "nobody looks" "not any($looked for e in of('offcpu') if not e.flags & 0x60000)"
