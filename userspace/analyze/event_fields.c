@@ -85,13 +85,15 @@ static void off_cpu(const struct fields *f)
 	if (!class)
 		return;
 	text(f, "class", blocked_class_name(class));
+	if (f->e->summed) /* its numbers are of all of them */
+		return;
 	if (class < BRAID_OFFCPU_UNMOUNTED) {
 		number(f, "runnable_ns", r->value, FIELD_NS);
 		number(f, "cpu", (uint32_t)r->weight, FIELD_NUMBER);
 		number(f, "to_cpu", r->weight >> 32, FIELD_NUMBER);
 	}
 	text(f, "object", strpool_get(&f->an->a->strings, r->name));
-	if (!f->e->summed && event_blocker(f->an, r))
+	if (event_blocker(f->an, r))
 		text(f, "blocker", event_blocker_name(event_blocker(f->an, r)));
 	if (r->number)
 		number(f, waits_on_futex(r->flags) ? "futex" : "inode", r->number, FIELD_HEX);

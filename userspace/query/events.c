@@ -181,7 +181,8 @@ GET(offcpu_class, put_text(to, blocked_class_name(BRAID_OFFCPU_CLASS(e->row->fla
 GET(offcpu_idle, put_number(to, e->idle))
 GET(offcpu_runnable, if (!e->summed) put_number(to, e->row->value))
 GET(offcpu_object, if (!e->summed) put_string(to, c, e->row->name))
-GET(offcpu_blocker, if (!e->summed) put_text(to, event_blocker_name(event_blocker(c->query->an, e->row))))
+GET(offcpu_blocker, if (!e->summed && event_blocker(c->query->an, e->row))
+			    put_text(to, event_blocker_name(event_blocker(c->query->an, e->row))))
 GET(offcpu_woken_by, put_string(to, c, e->row->text))
 
 #define FLAG(name, mask, about)                                                                                        \
