@@ -478,7 +478,7 @@ void jvm_resolve_pending(struct jvm *j, uint64_t time_ns, bool final)
 void jvm_tick(struct jvm *j, uint64_t time_ns, bool final)
 {
 	jvm_resolve_pending(j, time_ns, final);
-	named_events_tick(j, final);
+	named_events_tick(j, time_ns, final);
 	compilations_tick(j, now_ns(), final);
 	code_cache_tick(j, now_ns(), final);
 	heap_count_tick(j);

@@ -53,34 +53,48 @@ void named_events_phase(struct jvm *j, const char *name, uint64_t time_ns, uint6
 /* ---- native methods ---- */
 
 #define BINDS_MAX 16384 /* that wait for a name; their bytes count for the JVM's budget */
+/* The kernel tells of mappings by another way than the agent of methods, and may be later. */
+#define MAPPING_LATE_NS 2000000000ULL
 
 static void bind_emit(struct jvms *jvms, struct waiting_bind *w)
 {
-	w->event.text = trace_str_of(module_function(w->module, w->vaddr));
+	if (!w->is_reported)
+		return;
+	w->event.text = trace_str_of(w->module ? module_function(w->module, w->vaddr) : "");
 	sink_jvm_event(jvms->sink, &w->event);
 }
 
-/*
- * Gives the native function the Java method's name unless it has a symbol; the event gets the symbol. Files are read
- * one after the other, so the event may have to wait.
- */
-static void bind(struct jvm *j, uint32_t method, struct trace_jvm_event *e)
+/* Files are read one after the other. */
+static bool bind_waits(const struct waiting_bind *w)
 {
-	const struct process_mapping *m = process_mapping_at(j->process, e->number, e->time_ns);
-	struct waiting_bind w = {.event = *e};
+	return w->method || (w->is_reported && w->module && w->module->wants_symbols);
+}
+
+/* Gives the native function the Java method's name unless it has a symbol; the event gets the symbol. */
+static void bind_find(struct jvm *j, struct waiting_bind *w)
+{
+	const struct process_mapping *m = process_mapping_at(j->process, w->event.number, w->event.time_ns);
 	char name[2 * HOTSPOT_NAME_MAX];
 
-	if (!m || !methods_name(j, method, name, sizeof(name))) {
-		jvm_events_emit(j->jvms, j->process, e);
+	if (!m || !methods_name(j, w->method, name, sizeof(name)))
 		return;
-	}
-	w.module = m->module;
-	w.vaddr = e->number - m->bias;
+	w->method = 0;
+	w->module = m->module;
+	w->vaddr = w->event.number - m->bias;
+	modules_bind(j->jvms->modules, w->module, w->vaddr, name);
+}
+
+static void bind(struct jvm *j, uint32_t method, struct trace_jvm_event *e)
+{
+	struct waiting_bind w = {
+		.method = method,
+		.is_reported = jvm_events_enabled(j->jvms, j->process) & BRAID_EVENT_TYPE(NATIVE_BIND),
+		.event = *e,
+	};
+
 	w.event.process = j->process->id;
-	modules_bind(j->jvms->modules, w.module, w.vaddr, name);
-	if (!(jvm_events_enabled(j->jvms, j->process) & BRAID_EVENT_TYPE(NATIVE_BIND)))
-		return;
-	if (!w.module->wants_symbols || !jvm_has_room(j, j->binds.count, &j->binds_paid, BINDS_MAX, sizeof(w)) ||
+	bind_find(j, &w);
+	if (!bind_waits(&w) || !jvm_has_room(j, j->binds.count, &j->binds_paid, BINDS_MAX, sizeof(w)) ||
 	    VEC_PUSH(&j->binds, w))
 		bind_emit(j->jvms, &w);
 }
@@ -93,7 +107,7 @@ static void binds_emit(struct jvms *jvms, struct waiting_binds *binds, bool fina
 	for (size_t i = 0; i < binds->count; i++) {
 		struct waiting_bind *w = &binds->at[i];
 
-		if (final || !w->module->wants_symbols)
+		if (final || !bind_waits(w))
 			bind_emit(jvms, w);
 		else
 			binds->at[kept++] = *w;
@@ -101,10 +115,18 @@ static void binds_emit(struct jvms *jvms, struct waiting_binds *binds, bool fina
 	binds->count = kept;
 }
 
-void named_events_tick(struct jvm *j, bool final)
+void named_events_tick(struct jvm *j, uint64_t now_ns, bool final)
 {
 	struct waiting_binds *late = &j->jvms->late_binds;
 
+	for (size_t i = 0; i < j->binds.count; i++) {
+		struct waiting_bind *w = &j->binds.at[i];
+
+		if (w->method)
+			bind_find(j, w);
+		if (final || now_ns > w->event.time_ns + MAPPING_LATE_NS)
+			w->method = 0;
+	}
 	binds_emit(j->jvms, &j->binds, false);
 	if (!final)
 		return;

@@ -179,7 +179,7 @@ bool threads_on_end(struct jvm *j, const struct braid_rec *rec, size_t size);
 
 bool named_events_on_event(struct jvm *j, const struct braid_rec *rec, size_t size);
 /* Emits events that have waited for a name; `final`: all of them. */
-void named_events_tick(struct jvm *j, bool final);
+void named_events_tick(struct jvm *j, uint64_t now_ns, bool final);
 bool named_events_on_class(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool named_events_on_heap_class(struct jvm *j, const struct braid_rec *rec, size_t size);
 

@@ -34,9 +34,11 @@ struct irq_names {
 	} at[IRQ_NAMES];
 };
 
-/* A native method that was bound to a function of a file whose symbols are still being read. */
+/* A native method that was bound to a function whose file, or whose symbols, are not known yet. */
 struct waiting_bind {
-	struct module *module;
+	uint32_t method; /* 0: its function's file is known, or will never be */
+	bool is_reported;
+	struct module *module; /* NULL: not known */
 	uint64_t vaddr;
 	struct trace_jvm_event event;
 };

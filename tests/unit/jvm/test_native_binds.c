@@ -82,6 +82,38 @@ START_TEST(an_event_waits_for_its_name)
 }
 END_TEST
 
+/* The kernel may tell of the function's file after the agent of the method. */
+START_TEST(a_mapping_that_is_known_later)
+{
+	process.mappings.count = 0;
+	read_symbols();
+	bind();
+	jvm_tick(jvm, 200, false);
+	ck_assert_uint_eq(count[BRAID_JVM_NATIVE_BIND], 0);
+	process.mappings.count = 1;
+	jvm_tick(jvm, 300, false);
+	ck_assert_uint_eq(count[BRAID_JVM_NATIVE_BIND], 1);
+	ck_assert_str_eq(last_text, "test_native_binds");
+}
+END_TEST
+
+START_TEST(a_mapping_that_never_comes)
+{
+	process.mappings.count = 0;
+	bind();
+	jvm_tick(jvm, 2000000100, false);
+	ck_assert_uint_eq(count[BRAID_JVM_NATIVE_BIND], 0);
+	jvm_tick(jvm, 2000000101, false);
+	ck_assert_uint_eq(count[BRAID_JVM_NATIVE_BIND], 1);
+	ck_assert_str_eq(last_text, "");
+
+	bind();
+	jvm_tick(jvm, 3000000000, true);
+	jvms_tick(&jvms, false);
+	ck_assert_uint_eq(count[BRAID_JVM_NATIVE_BIND], 2);
+}
+END_TEST
+
 START_TEST(at_the_end_it_comes_without)
 {
 	bind();
@@ -131,6 +163,8 @@ Suite *test_native_binds(void)
 
 	tcase_add_checked_fixture(tc, setup_file, teardown_file);
 	tcase_add_test(tc, an_event_waits_for_its_name);
+	tcase_add_test(tc, a_mapping_that_is_known_later);
+	tcase_add_test(tc, a_mapping_that_never_comes);
 	tcase_add_test(tc, at_the_end_it_comes_without);
 	tcase_add_test(tc, it_waits_when_its_jvm_has_ended);
 	tcase_add_test(tc, no_more_wait_than_there_is_room_for);
