@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <analyze/attributes.h>
+#include <analyze/spans.h>
 
 #include "proto/otlp.pb-c.h"
 #include "protobuf_out.h"
@@ -28,7 +29,8 @@ struct otlp {
 	bool annotate, failed;	/* failed: without memory */
 	struct strpool strings; /* numbers are those of the string table */
 	uint32_t *stack_of;	/* of each node of the tree: its entry in the stack table, 0: none yet */
-	uint32_t stacks, attributes;
+	uint32_t stacks, attributes, links;
+	struct u64map link_of; /* of spans: their entries in the link table */
 	/* the batch */
 	Otlp__Sample samples[BATCH], *at[BATCH];
 	int64_t values[BATCH];
@@ -108,7 +110,7 @@ static void put_first(struct otlp *w)
 	d.attribute_table = (Otlp__KeyValueAndUnit *[]){&attribute};
 	d.stack_table = (Otlp__Stack *[]){&stack};
 	put(w, &d);
-	w->stacks = w->attributes = 1;
+	w->stacks = w->attributes = w->links = 1;
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		const Otlp__AnyValue value = any_text(types[i]);
 
@@ -285,6 +287,38 @@ static void put_thread(struct otlp *w, uint32_t thread)
 	w->thread[1] = t && !t->virtual ? put_attribute(w, "thread.id", &id) : ATTRIBUTE_NONE;
 }
 
+static void bytes_of(uint8_t *to, uint64_t number)
+{
+	for (int i = 0; i < 8; i++)
+		to[i] = (uint8_t)(number >> (56 - 8 * i));
+}
+
+/* The entry of a span; 0: none. A link has both ids, so a span without a trace has none. */
+static int32_t link_index(struct otlp *w, uint32_t id)
+{
+	const struct span_row *span = spans_get(w->table->an->a, id);
+	Otlp__Dictionary d = OTLP__DICTIONARY__INIT;
+	Otlp__Link link = OTLP__LINK__INIT;
+	uint8_t trace_id[16], span_id[8];
+	uint32_t *at;
+
+	if (!span || !(span->trace_hi | span->trace_lo) || !span->span_id)
+		return 0;
+	at = u64map_put(&w->link_of, id);
+	w->failed |= !at;
+	if (!at || *at)
+		return at ? (int32_t)*at : 0;
+	bytes_of(trace_id, span->trace_hi);
+	bytes_of(trace_id + 8, span->trace_lo);
+	bytes_of(span_id, span->span_id);
+	link.trace_id = (ProtobufCBinaryData){sizeof(trace_id), trace_id};
+	link.span_id = (ProtobufCBinaryData){sizeof(span_id), span_id};
+	d.n_link_table = 1;
+	d.link_table = (Otlp__Link *[]){&link};
+	put(w, &d);
+	return (int32_t)(*at = w->links++);
+}
+
 static void add_sample(struct otlp *w, const struct thread_stack *s)
 {
 	size_t i = w->count++;
@@ -292,6 +326,7 @@ static void add_sample(struct otlp *w, const struct thread_stack *s)
 
 	*sample = (Otlp__Sample)OTLP__SAMPLE__INIT;
 	sample->stack_index = stack_index(w, s->node);
+	sample->link_index = link_index(w, s->span);
 	w->values[i] = profile_value(s->weight, 1);
 	sample->n_values = 1;
 	sample->values = &w->values[i];
@@ -339,6 +374,7 @@ int otlp_write(FILE *out, struct stack_table *t, const struct profile_unit *unit
 		err = w->failed ? -ENOMEM : 0;
 	}
 	strpool_free(&w->strings);
+	u64map_free(&w->link_of);
 	free(w->stack_of);
 	free(w);
 	return err;

@@ -4,14 +4,19 @@
  * follow each other are merged into one, so the file is written in small ones: memory does not grow with it.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <analyze/spans.h>
 
 #include "proto/pprof.pb-c.h"
 #include "protobuf_out.h"
 #include "stack_table.h"
 
-#define LABELS 4
+#define LABELS 7
+#define SPAN_TEXT 33
 
 struct pprof {
 	FILE *out;
@@ -20,7 +25,7 @@ struct pprof {
 	struct strpool strings; /* numbers are those of the string_table, which begins with the empty string */
 	bool failed;		/* without memory */
 	VEC(uint64_t) path;
-	Pprof__Label label[LABELS]; /* of the thread whose stacks are written */
+	Pprof__Label label[LABELS]; /* of the thread whose stacks are written, and behind these, of a stack */
 	size_t labels;
 };
 
@@ -142,6 +147,27 @@ static void thread_labels(struct pprof *w, uint32_t thread)
 	}
 }
 
+/* Makes the labels of one stack, and returns the number of all. */
+static size_t stack_labels(struct pprof *w, const struct thread_stack *s)
+{
+	const struct span_row *span = spans_get(w->table->an->a, s->span);
+	const char *kind = stack_table_kind(w->table);
+	size_t labels = w->labels;
+	char id[SPAN_TEXT];
+
+	if (*kind)
+		w->label[labels++] = label_text(w, "kind", kind);
+	if (!span)
+		return labels;
+	if (span->trace_hi || span->trace_lo) {
+		snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, span->trace_hi, span->trace_lo);
+		w->label[labels++] = label_text(w, "trace", id);
+	}
+	snprintf(id, sizeof(id), "%016" PRIx64, span->span_id);
+	w->label[labels++] = label_text(w, "span", id);
+	return labels;
+}
+
 static int put_stack(struct pprof *w, const struct thread_stack *s, uint64_t period_ns)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
@@ -161,8 +187,8 @@ static int put_stack(struct pprof *w, const struct thread_stack *s, uint64_t per
 	sample.location_id = w->path.at;
 	sample.n_value = period_ns ? 2 : 1;
 	sample.value = values;
-	sample.n_label = w->labels;
-	for (size_t i = 0; i < w->labels; i++)
+	sample.n_label = stack_labels(w, s);
+	for (size_t i = 0; i < sample.n_label; i++)
 		at[i] = &w->label[i];
 	sample.label = at;
 	part.n_sample = 1;

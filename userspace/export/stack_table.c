@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stack_table.h"
 
+#include <analyze/spans.h>
+#include <analyze/stream.h>
+
 #include "util/compare.h"
 #include "util/utf8.h"
 
@@ -26,7 +29,8 @@ static int compare_items(const void *x, const void *y)
 	c = c ?: strcmp(p->name, q->name);
 	c = c ?: compare_u64(p->tid, q->tid);
 	c = c ?: compare_u64(p->stack.thread, q->stack.thread);
-	return c ?: compare_u64(p->place, q->place);
+	c = c ?: compare_u64(p->place, q->place);
+	return c ?: compare_u64(p->stack.span, q->stack.span);
 }
 
 static int compare_weights(const void *x, const void *y)
@@ -38,7 +42,7 @@ static int compare_weights(const void *x, const void *y)
 
 static bool same(const struct thread_stack *a, const struct thread_stack *b)
 {
-	return a->thread == b->thread && a->node == b->node;
+	return a->thread == b->thread && a->node == b->node && a->span == b->span;
 }
 
 const struct process_row *stack_table_process(const struct stack_table *t, uint32_t thread)
@@ -77,7 +81,7 @@ static int collect(const struct stack_table *t, const struct profile *p, const u
 	struct stack_sums_cursor c;
 
 	for (stack_sums_begin(&c, &p->sums); (s = stack_sums_next(&c));) {
-		const struct thread_stack stack = {s->thread, tree_node_of(t->tree, s), s->weight};
+		const struct thread_stack stack = {s->thread, tree_node_of(t->tree, s), s->weight, 0};
 
 		if (add_item(t, items, &stack, place[stack.node]))
 			return -ENOMEM;
@@ -139,6 +143,64 @@ int stack_table_new(struct stack_table *t, const struct analysis *an, const stru
 	return err;
 }
 
+/* ---- by span ---- */
+
+#define UNMERGED 65536U /* items at least before equal ones become one */
+
+static bool is_wanted(const struct timed *t, uint32_t kind)
+{
+	return kind ? t->event && t->event->kind == kind : !t->event && !t->hit;
+}
+
+static int collect_stream(const struct stack_table *t, struct stream *s, uint32_t kind, const uint32_t *place,
+			  item_vec *items)
+{
+	size_t full = UNMERGED;
+	struct timed one;
+	int more;
+
+	while ((more = stream_next(s, &one)) == 1) {
+		const struct stack_sum sum =
+			one.event ? events_sum(one.event)
+				  : (struct stack_sum){.thread = one.thread, .stack = one.stack, .xframe = one.xframe};
+		const struct thread_stack stack = {one.thread, tree_node_of(t->tree, &sum), one.weight,
+						   spans_same(t->an->a, one.span)};
+
+		if (!is_wanted(&one, kind))
+			continue;
+		if (add_item(t, items, &stack, place[stack.node]))
+			return -ENOMEM;
+		if (items->count < full)
+			continue;
+		VEC_SORT(items, compare_items);
+		merge(items);
+		full = items->count > UNMERGED / 2 ? 2 * items->count : UNMERGED;
+	}
+	return more;
+}
+
+int stack_table_spans(struct stack_table *t, struct trace_reader *reader, const struct analysis *an,
+		      const struct profile *p, uint32_t kind, unsigned top)
+{
+	static const struct tree_options options = {.labels = TREE_FRAMES};
+	item_vec items = {0};
+	uint32_t *place = NULL;
+	struct stream s;
+	int err;
+
+	*t = (struct stack_table){.an = an, .top = top};
+	err = tree_new(&t->tree, an, p, &options);
+	if (!err && !(place = places(t->tree)))
+		err = -ENOMEM;
+	stream_begin(&s, reader, an);
+	err = err ?: collect_stream(t, &s, kind, place, &items) ?: arrange(t, &items);
+	free(place);
+	free(items.at);
+	if (err)
+		stack_table_free(t);
+	return err;
+}
+
 int stack_table_of(struct stack_table *t, const struct analysis *an, struct tree *tree,
 		   const struct thread_stack *stacks, size_t count, unsigned top)
 {
@@ -170,6 +232,17 @@ int stack_table_path(struct stack_table *t, uint32_t node)
 		if (VEC_PUSH(&t->path, t->tree->nodes.at[i].label))
 			return -ENOMEM;
 	return 0;
+}
+
+const char *stack_table_kind(const struct stack_table *t)
+{
+	for (size_t i = 0; i < t->path.count; i++) {
+		enum stack_kind kind = (enum stack_kind)t->tree->labels.at[t->path.at[i]].kind;
+
+		if (kind != KIND_CLASS)
+			return kind_name(kind);
+	}
+	return "";
 }
 
 void stack_table_name(const struct tree_label *label, bool annotate, char to[FRAME_NAME_MAX])

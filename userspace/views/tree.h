@@ -55,6 +55,7 @@ struct thread_stack {
 	uint32_t thread; /* row of a->threads; ROW_NONE: not known, or several */
 	uint32_t node;	 /* of the tree */
 	uint64_t weight;
+	uint32_t span; /* id; 0: none, or all of them */
 };
 
 int tree_new(struct tree **out, const struct analysis *an, const struct profile *p, const struct tree_options *options);

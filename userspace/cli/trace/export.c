@@ -32,9 +32,10 @@ static const struct {
 	bool own_stacks; /* as in struct timed_options */
 	bool tables;	 /* it has everything */
 	bool code;	 /* the compiled code, without samples */
+	bool spans;	 /* stacks by span, too */
 } formats[] = {{.name = "collapsed"},
-	       {"pprof", .stacks = pprof_write},
-	       {"otlp", .stacks = otlp_write},
+	       {"pprof", .stacks = pprof_write, .spans = true},
+	       {"otlp", .stacks = otlp_write, .spans = true},
 	       {"speedscope", .stacks = speedscope_write},
 	       {"hprof", .stacks = hprof_write, .samples = true},
 	       {"heatmap", .timed = heatmap_write, .samples = true, .own_stacks = true},
@@ -253,8 +254,11 @@ static struct profile_unit unit_of(const struct analysis *an, const struct expor
 static int write_table(FILE *out, const struct loaded *l, const struct profile *p, const struct export_options *o)
 {
 	const struct profile_unit unit = unit_of(l->analysis, o);
+	const struct analyzer *a = l->analysis->a;
+	bool spans = formats[o->format].spans && !o->wall && !o->named && a->spans.count;
 	struct stack_table table;
-	int err = stack_table_new(&table, l->analysis, p, o->collapsed.top);
+	int err = spans ? stack_table_spans(&table, l->reader, l->analysis, p, o->kind, o->collapsed.top)
+			: stack_table_new(&table, l->analysis, p, o->collapsed.top);
 
 	if (!err)
 		err = formats[o->format].stacks(out, &table, &unit, o->collapsed.annotate);
