@@ -214,12 +214,12 @@ static double sum_of(const float shares[SLICES], const double times[SLICES])
 }
 
 /* The variance of a share, which is the sum over slices. */
-static double variance(const struct comparison *c, const struct method_slices *m)
+static double variance(const float shares[SLICES], double share)
 {
-	double mean = share_of(c, m) / SLICES, sum = 0;
+	double mean = share / SLICES, sum = 0;
 
 	for (unsigned i = 0; i < SLICES; i++) {
-		double rest = (double)shares_of(c, m)[i] - mean;
+		double rest = (double)shares[i] - mean;
 
 		sum += rest * rest;
 	}
@@ -330,7 +330,7 @@ static void measure(struct comparison *c)
 			double share = share_of(c, p->of[side]), f = c->factor[side], spread = c->spread[side];
 
 			p->row.amount[side] = f * share;
-			sum += f * f * variance(c, p->of[side]) + share * share * spread * spread;
+			sum += f * f * variance(shares_of(c, p->of[side]), share) + share * share * spread * spread;
 		}
 		p->row.error = sqrt(sum);
 		p->score = sum > 0 ? fabs(p->row.amount[DIFF_AFTER] - p->row.amount[DIFF_BEFORE]) / p->row.error : 0;
@@ -378,6 +378,152 @@ static void judge(struct comparison *c)
 	}
 }
 
+/* ---- units ---- */
+
+/*
+ * Of code that was compiled as one, the compiler says which inlined method an instruction belongs to, and each time it compiles, it
+ * may say and inline differently: time moves from one method to another, and none has changed. So a method differs only if all
+ * units do, together, in which it is innermost, or another one that is innermost in these.
+ */
+#define UNITS_ROWS 256 /* rows that are looked at so, the heaviest; bounds the time */
+
+struct units {
+	struct u64map label_of[DIFF_SIDES]; /* the key of a label to the label, plus one */
+	struct u64map seen;		    /* keys of roots */
+	bool *in[DIFF_SIDES];		    /* per label: it is one of them */
+	float share[DIFF_SIDES][SLICES];
+	double sum[DIFF_SIDES];
+};
+
+static int find_labels(struct units *u, const struct comparison *c)
+{
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct slices *s = &c->side[side];
+
+		u->in[side] = calloc(slices_count(s) + 1, sizeof(bool));
+		for (size_t i = 0; i < slices_count(s); i++) {
+			uint32_t *at = u64map_put(&u->label_of[side], key_of(s, i));
+
+			if (!at || !u->in[side])
+				return -ENOMEM;
+			*at = (uint32_t)i + 1;
+		}
+	}
+	return 0;
+}
+
+/* Adds the unit with that root, of both sides, unless it has been. */
+static int add_unit(struct units *u, const struct comparison *c, uint64_t root)
+{
+	uint32_t *seen = u64map_put(&u->seen, root);
+
+	if (!seen || *seen)
+		return seen ? 0 : -ENOMEM;
+	*seen = 1;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		uint32_t label = u64map_get(&u->label_of[side], root);
+		const struct method_slices *m = label ? &c->side[side].methods[label - 1] : &nothing;
+
+		if (label)
+			u->in[side][label - 1] = true;
+		for (unsigned i = 0; i < SLICES; i++)
+			u->share[side][i] += m->unit[i];
+		u->sum[side] += m->unit_sum;
+	}
+	return 0;
+}
+
+/* The first unit of a method, or of a later one. */
+static size_t first_unit(const struct slices *s, uint32_t label)
+{
+	size_t low = 0, high = s->units.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->units.at[middle] >> 32 < label)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int add_units(struct units *u, const struct comparison *c, uint64_t method)
+{
+	int err = 0;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct slices *s = &c->side[side];
+		uint32_t label = u64map_get(&u->label_of[side], method);
+
+		if (!label--)
+			continue;
+		for (size_t i = first_unit(s, label); i < s->units.count && s->units.at[i] >> 32 == label && !err; i++)
+			err = add_unit(u, c, key_of(s, (uint32_t)s->units.at[i]));
+	}
+	return err;
+}
+
+static int find_units(struct units *u, const struct comparison *c, uint64_t method)
+{
+	VEC(uint64_t) others = {0};
+	int err;
+
+	u64map_free(&u->seen);
+	memset(u->share, 0, sizeof(u->share));
+	memset(u->sum, 0, sizeof(u->sum));
+	for (int side = 0; side < DIFF_SIDES; side++)
+		memset(u->in[side], 0, slices_count(&c->side[side]) * sizeof(bool));
+	err = add_units(u, c, method);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		for (size_t i = 0; i < c->side[side].units.count && !err; i++) {
+			uint64_t unit = c->side[side].units.at[i];
+
+			if (u->in[side][(uint32_t)unit])
+				err = VEC_PUSH(&others, key_of(&c->side[side], (size_t)(unit >> 32)));
+		}
+	for (size_t i = 0; i < others.count && !err; i++)
+		err = add_units(u, c, others.at[i]);
+	free(others.at);
+	return err;
+}
+
+/* How often chance makes units differ as much as these do. */
+static double chance_of(const struct units *u, const struct comparison *c)
+{
+	double squares = 0, difference = 0;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		double share = u->sum[side], f = c->factor[side], spread = c->spread[side];
+
+		difference += side == DIFF_AFTER ? f * share : -f * share;
+		squares += f * f * variance(u->share[side], share) + share * share * spread * spread;
+	}
+	return squares > 0 ? erfc(fabs(difference) / sqrt(2 * squares)) : 1;
+}
+
+static int judge_units(struct comparison *c)
+{
+	struct units u = {0};
+	int err = c->options->stacks || c->options->total ? 0 : find_labels(&u, c);
+
+	for (size_t i = 0, rows = 0; i < c->pairs.count && u.in[DIFF_AFTER] && !err; i++) {
+		struct pair *p = &c->pairs.at[i];
+
+		if (p->row.chance > DIFF_LEVEL || rows++ >= UNITS_ROWS)
+			continue;
+		err = find_units(&u, c, p->key);
+		p->row.chance = fmax(p->row.chance, chance_of(&u, c));
+	}
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		u64map_free(&u.label_of[side]);
+		free(u.in[side]);
+	}
+	u64map_free(&u.seen);
+	return err;
+}
+
 /* ---- the result ---- */
 
 static int compare_rows(const void *x, const void *y)
@@ -409,6 +555,7 @@ static int compare_sides(struct comparison *c)
 	find_factors(c);
 	measure(c);
 	judge(c);
+	err = judge_units(c);
 	for (size_t i = 0; i < c->pairs.count && !err; i++) {
 		err = VEC_PUSH(&c->diff->rows, c->pairs.at[i].row);
 		c->diff->significant += c->pairs.at[i].row.chance <= DIFF_LEVEL;

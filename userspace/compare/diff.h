@@ -5,7 +5,8 @@
  * Each recording is cut into slices with equal totals, whose differences among each other say how much a recording
  * varies by itself. A method's difference, divided by its standard error, is compared with the largest such value of all
  * methods that resampled slices yield without a real difference (a bootstrap of the maximum). So the chance that any
- * method is reported although nothing differs is the level, however many methods there are.
+ * method is reported although nothing differs is the level, however many methods there are. A method that was inlined differs
+ * only if the code that it was inlined into does: which of the inlined methods an instruction belongs to is up to the compiler.
  */
 #ifndef BRAID_COMPARE_DIFF_H
 #define BRAID_COMPARE_DIFF_H

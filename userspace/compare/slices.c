@@ -11,6 +11,7 @@
 struct hit {
 	uint64_t time_ns;
 	uint32_t node;
+	uint32_t inlined; /* frames of the innermost method's unit above its root */
 	double weight;
 };
 
@@ -23,10 +24,21 @@ static int compare_hits(const void *x, const void *y)
 	return compare_u64(p->time_ns, q->time_ns) ?: compare_u64(p->node, q->node);
 }
 
-/* What has no frame of Java is nothing that could be compared, if only these are. */
-static int add(hit_vec *hits, const struct slices *s, const struct stack_sum *sum, uint64_t time_ns, double scale)
+/* All frames of one address are those of a unit. What is on top of a stack is none of them. */
+static uint32_t inlined_of(const struct analysis *an, const struct stack_sum *sum)
 {
-	struct hit hit = {time_ns, tree_node_of(s->tree, sum), (double)sum->weight * scale};
+	const struct stack *at = sum->stack == ROW_NONE ? NULL : &an->stacks[sum->stack];
+
+	if (!at || at->frame == ROW_NONE || at->detached || sum->leaf || !an->expansions[at->frame].count)
+		return 0;
+	return an->expansions[at->frame].count - 1;
+}
+
+/* What has no frame of Java is nothing that could be compared, if only these are. */
+static int add(hit_vec *hits, const struct slices *s, const struct analysis *an, const struct stack_sum *sum,
+	       uint64_t time_ns, double scale)
+{
+	struct hit hit = {time_ns, tree_node_of(s->tree, sum), inlined_of(an, sum), (double)sum->weight * scale};
 
 	if (s->options->java && !hit.node)
 		return 0;
@@ -70,7 +82,7 @@ static int collect_samples(hit_vec *hits, const struct slices *s, const struct a
 
 		if (analysis_selects_time(an, one->time_ns) && analysis_selects_span(an, one->span) &&
 		    analysis_sum_of(an, one->thread, one->node, one->weight, &sum))
-			err = add(hits, s, &sum, one->time_ns, scale);
+			err = add(hits, s, an, &sum, one->time_ns, scale);
 	}
 	return err;
 }
@@ -106,7 +118,7 @@ static int collect_untimed(hit_vec *hits, const struct slices *s, const struct a
 
 		for (uint64_t left = one->weight; left && !err; left -= sum.weight) {
 			sum.weight = left < step ? left : step;
-			err = add(hits, s, &sum, next_time(&state), scale);
+			err = add(hits, s, an, &sum, next_time(&state), scale);
 		}
 	}
 	return err;
@@ -126,7 +138,7 @@ static int collect_events(hit_vec *hits, const struct slices *s, const struct an
 		    (e.k->weight == WEIGHT_DURATION && e.duration_ns < s->options->min_ns))
 			continue;
 		sum = events_sum(&e);
-		err = add(hits, s, &sum, e.start_ns, scale);
+		err = add(hits, s, an, &sum, e.start_ns, scale);
 	}
 	return err;
 }
@@ -162,6 +174,47 @@ static void take(struct slices *s, const struct hit *hit, unsigned slice, uint32
 	}
 }
 
+/* The label of the root of the unit in which a hit is. */
+static uint32_t unit_of(const struct tree *t, const struct hit *hit)
+{
+	uint32_t node = hit->node;
+
+	for (uint32_t i = 0; i < hit->inlined && t->nodes.at[node].parent; i++)
+		node = t->nodes.at[node].parent;
+	return t->nodes.at[node].label;
+}
+
+static int take_unit(struct slices *s, const struct hit *hit, unsigned slice)
+{
+	uint32_t unit;
+	uint64_t pair;
+	double share = hit->weight / s->weight;
+
+	if (!hit->node)
+		return 0;
+	unit = unit_of(s->tree, hit);
+	pair = (uint64_t)s->tree->nodes.at[hit->node].label << 32 | unit;
+	s->methods[unit].unit[slice] += (float)share;
+	s->methods[unit].unit_sum += share;
+	return s->units.count && s->units.at[s->units.count - 1] == pair ? 0 : VEC_PUSH(&s->units, pair);
+}
+
+static int compare_units(const void *x, const void *y)
+{
+	return compare_u64(*(const uint64_t *)x, *(const uint64_t *)y);
+}
+
+static void sort_units(struct slices *s)
+{
+	size_t n = 0;
+
+	VEC_SORT(&s->units, compare_units);
+	for (size_t i = 0; i < s->units.count; i++)
+		if (!n || s->units.at[n - 1] != s->units.at[i])
+			s->units.at[n++] = s->units.at[i];
+	s->units.count = n;
+}
+
 /*
  * Slices have equal totals, not equal lengths: how much of a CPU other programs leave to this one varies a lot, and
  * says nothing about what it does.
@@ -170,10 +223,11 @@ static int cut(struct slices *s, const hit_vec *hits, const uint32_t *stack_of)
 {
 	uint32_t *seen = calloc(s->tree->labels.count + 1, sizeof(*seen));
 	double before = 0;
+	int err = 0;
 
 	if (!seen)
 		return -ENOMEM;
-	for (size_t i = 0; i < hits->count; i++) {
+	for (size_t i = 0; i < hits->count && !err; i++) {
 		const struct hit *hit = &hits->at[i];
 		unsigned slice = (unsigned)(before / s->weight * SLICES);
 
@@ -182,10 +236,13 @@ static int cut(struct slices *s, const hit_vec *hits, const uint32_t *stack_of)
 			take_stack(s, hit, slice, stack_of);
 		else
 			take(s, hit, slice, seen, (uint32_t)i + 1);
+		if (!stack_of)
+			err = take_unit(s, hit, slice);
 		before += hit->weight;
 	}
 	free(seen);
-	return 0;
+	sort_units(s);
+	return err;
 }
 
 /* The number + 1 of the stack of each node; NULL: no memory. */
@@ -267,6 +324,7 @@ size_t slices_count(const struct slices *s)
 void slices_free(struct slices *s)
 {
 	free(s->stacks.at);
+	free(s->units.at);
 	tree_free(s->tree);
 	free(s->in_java);
 	free(s->methods);

@@ -9,19 +9,25 @@
 
 #define SLICES 40
 
-/* Shares of a method, or of a stack, in each slice, and in all of them. */
+/*
+ * Shares of a method, or of a stack, in each slice, and in all of them. A unit is code that was compiled as one: a method with
+ * what is inlined into it. Of a sample in it, the innermost method is what the compiler's debug information says.
+ */
 struct method_slices {
 	float self[SLICES];  /* by itself */
 	float total[SLICES]; /* and with all that it calls, each stack once */
-	double self_sum, total_sum;
+	float unit[SLICES];  /* of the unit with this method at its root */
+	double self_sum, total_sum, unit_sum;
 };
 
 struct slices {
 	struct tree *tree;	       /* TREE_METHODS */
 	struct method_slices *methods; /* per label, or per stack */
 	VEC(uint32_t) stacks;	       /* the node of each */
-	double weight;		       /* of everything */
-	double squares;		       /* the sum of squares of the single weights: the variance of a Poisson sum */
+	VEC(uint64_t)
+	units; /* label of a method << 32 | label of the root of a unit in which it was innermost; sorted, each once */
+	double weight;	/* of everything */
+	double squares; /* the sum of squares of the single weights: the variance of a Poisson sum */
 	const struct diff_options *options; /* only while the slices are filled */
 	bool *in_java;			    /* the same: per stack row, with options->in_java */
 };

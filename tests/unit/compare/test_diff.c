@@ -226,6 +226,70 @@ START_TEST(nothing_to_compare)
 }
 END_TEST
 
+/* A method, with one of two others inlined into it, and a function: samples of the first two, by `first`, and of the function. */
+static struct analyzer *run_unit(double unit, bool first, uint64_t seed)
+{
+	static const struct trace_scope one[] = {{3, 0}, {2, 6}}, other[] = {{4, 0}, {2, 6}};
+	static const struct trace_rec code[] = {
+		REC(TRACE_METHOD, method, 2, 1, 9, S("demo.Main"), S("work"), S("()V"), S("")),
+		REC(TRACE_METHOD, method, 3, 1, 9, S("demo.Util"), S("one"), S("()V"), S("")),
+		REC(TRACE_METHOD, method, 4, 1, 9, S("demo.Util"), S("other"), S("()V"), S("")),
+		REC(TRACE_CODE, code, 1, 1, TRACE_CODE_METHOD, 2, BRAID_TIER_C2, 7, 0, CODE_AT, 256, 1, S("")),
+		REC(TRACE_FRAME, frame, METHODS + 2, BRAID_FRAME_CODE_CACHE, 1, 1, CODE_AT + 16, 0, 0, 1, 2, one),
+		REC(TRACE_FRAME, frame, METHODS + 3, BRAID_FRAME_CODE_CACHE, 1, 1, CODE_AT + 32, 0, 0, 1, 2, other),
+		REC(TRACE_NODE, node, METHODS + 2, 0, METHODS + 2),
+		REC(TRACE_NODE, node, METHODS + 3, 0, METHODS + 3),
+	};
+	uint64_t state = seed * 0x9e3779b97f4a7c15ULL + 1;
+	struct analyzer *a;
+
+	ck_assert_int_eq(analyzer_new(&a), 0);
+	analyzer_keep_samples(a);
+	define(a);
+	for (size_t i = 0; i < sizeof(code) / sizeof(code[0]); i++)
+		feed(a, code[i]);
+	for (unsigned i = 0; i < 5000; i++) {
+		uint64_t time_ns = BASE_NS + (uint64_t)(at_random(&state) * (double)LENGTH_NS);
+		uint32_t node = at_random(&state) >= unit ? 2 : METHODS + (first ? 2 : 3);
+
+		feed(a, (struct trace_rec)REC(TRACE_SAMPLE, sample, time_ns, 1, 0, node, 1, 0));
+	}
+	feed(a, (struct trace_rec)REC(TRACE_END, end, BASE_NS + LENGTH_NS));
+	return a;
+}
+
+/* What differs if the unit has `before` and `after` of all samples, in another inlined method. */
+static size_t units_that_differ(double before, double after)
+{
+	static const struct filter everything;
+	const double unit[DIFF_SIDES] = {before, after};
+	struct analyzer *a[DIFF_SIDES];
+	struct analysis *an[DIFF_SIDES];
+	struct diff *d;
+	size_t significant;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		a[side] = run_unit(unit[side], side == DIFF_BEFORE, (uint64_t)side + 1);
+		ck_assert_int_eq(analysis_new(&an[side], a[side], &everything), 0);
+	}
+	ck_assert_int_eq(diff_new(&d, (const struct analysis *const *)an, (const double[]){1, 1}, &amounts), 0);
+	significant = d->significant;
+	diff_free(d);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		analysis_free(an[side]);
+		analyzer_free(a[side]);
+	}
+	return significant;
+}
+
+/* Which inlined method has the time of a unit says the compiler: nothing differs unless the unit does. */
+START_TEST(time_that_moves_inside_a_unit)
+{
+	ck_assert_uint_eq(units_that_differ(0.4, 0.4), 0);
+	ck_assert_uint_ge(units_that_differ(0.4, 0.5), 2);
+}
+END_TEST
+
 static char *printed(const struct diff *d, const struct diff_options *options,
 		     void (*print)(FILE *out, const struct diff_report *r))
 {
@@ -339,6 +403,7 @@ Suite *test_diff(void)
 	tcase_add_test(t, slower_by_a_method);
 	tcase_add_test(t, twice_as_long);
 	tcase_add_test(t, new_and_gone);
+	tcase_add_test(t, time_that_moves_inside_a_unit);
 	tcase_add_test(t, nothing_to_compare);
 	tcase_add_test(t, as_text_and_json);
 	tcase_add_test(t, sums_are_in_slices);
