@@ -10,6 +10,7 @@
 #include "offcpu_emit.bpf.h"
 #include "offcpu_filter.bpf.h"
 #include "queued.bpf.h"
+#include "steady.bpf.h"
 #include "thread_time.bpf.h"
 #include "why.bpf.h"
 
@@ -93,23 +94,6 @@ static __always_inline void offcpu_switch_stack(void *ctx, struct braid_thread_t
 		offcpu_emit_pending(t, &t->start);
 	else
 		offcpu_count_pending(t);
-}
-
-/* Whether the interval that begins has the stack, and the limits, of a moment ago. */
-static __always_inline bool offcpu_start_recent(struct braid_thread_time *t, struct task_struct *task,
-						struct pt_regs *entry, __u32 place, __u64 now)
-{
-	bool adds = sums_expected(t, now);
-	__u64 since = now - (adds ? REUSE_SUM_NS : REUSE_EVENT_NS);
-	const struct stack_reuse *r;
-
-	if (t->min_ns == NEVER)
-		return false;
-	r = reuse_recent(reuse_key(task, entry, place, REUSE_SLEEPER), task, entry, since);
-	if (!r || !(adds || stack_is_sent(r->ref.stack)))
-		return false;
-	t->start = r->ref;
-	return true;
 }
 
 /* Sets the limits of the interval that begins. Returns true if its stack is to be taken. */
@@ -357,6 +341,7 @@ static __always_inline void offcpu_begin_missed(struct braid_thread_time *t, __u
 	__u64 ran = exec - t->exec_ns, most = now - t->on_ns, start = t->on_ns + (ran < most ? ran : most);
 
 	t->start = (struct braid_stack_ref){0};
+	steady_forget(t);
 	t->started = 0;
 	t->now = (struct braid_interval){.start_ns = start,
 					 .ready_ns = now,
@@ -366,14 +351,47 @@ static __always_inline void offcpu_begin_missed(struct braid_thread_time *t, __u
 	thread_time_ran(t, start);
 }
 
+/* Finds all that is to be known of the interval that begins. */
+static __always_inline void offcpu_find(void *ctx, struct braid_thread_time *t, struct task_struct *task,
+					struct pt_regs *entry, __u32 place, __u32 state, __u64 now)
+{
+	__u32 flags = offcpu_why(t, task, entry, state, now), tgid = task->tgid;
+	bool starts, walks, may, recent = false;
+	struct braid_process *p;
+
+	thread_time_ran(t, now);
+	t->now = (struct braid_interval){.ready_ns = state ? 0 : now,
+					 .futex = offcpu_futex(entry, flags),
+					 .flags = flags,
+					 .from = bpf_get_smp_processor_id(),
+					 .polled = state ? call_polled(entry) : 0,
+					 .vthread = t->vthread};
+	walks = offcpu_walks(t, task, flags);
+	may = stacks_at_start && !(offcpu_filtered && !filter_may_select_alike(t));
+	starts = may;
+	if (stacks_at_start) {
+		steady_forget(t);
+		recent = may && !walks && steady_stack(t, task, entry, place, now);
+		t->started = STARTED_WHOLE;
+		if (!recent)
+			t->min_ns = t->waker_min_ns = NEVER;
+		if (!may && !walks)
+			steady_unselected(t, now);
+		steady_note(t, entry, state);
+	}
+	if (!recent && (starts || walks)) {
+		p = bpf_map_lookup_elem(&processes, &tgid);
+		starts = starts && offcpu_start(t, p);
+		if (starts || walks)
+			offcpu_switch_stack(ctx, t, p, task, entry, starts, walks, now);
+	}
+}
+
 static __always_inline void offcpu_out(void *ctx, struct task_struct *task, __u32 place, __u32 state, __u64 now)
 {
 	struct braid_thread_time *t = offcpu_own(place, !state, now);
 	__u64 exec = task->se.sum_exec_runtime;
-	__u32 flags, tgid = task->tgid;
-	struct braid_process *p;
 	struct pt_regs *entry;
-	bool starts, walks, recent;
 
 	if (!t)
 		return;
@@ -387,28 +405,10 @@ static __always_inline void offcpu_out(void *ctx, struct task_struct *task, __u3
 	if (offcpu_filters_threads)
 		filter_see_thread(t, task);
 	entry = (struct pt_regs *)bpf_task_pt_regs(task);
-	flags = offcpu_why(t, task, entry, state, now);
-	thread_time_ran(t, now);
-	t->now = (struct braid_interval){.ready_ns = state ? 0 : now,
-					 .futex = offcpu_futex(entry, flags),
-					 .flags = flags,
-					 .from = bpf_get_smp_processor_id(),
-					 .polled = state ? call_polled(entry) : 0,
-					 .vthread = t->vthread};
-	walks = offcpu_walks(t, task, flags);
-	starts = stacks_at_start && !(offcpu_filtered && !filter_may_select_alike(t));
-	recent = starts && !walks && offcpu_start_recent(t, task, entry, place, now);
-	if (stacks_at_start) {
-		t->started = STARTED_WHOLE;
-		if (!recent)
-			t->min_ns = t->waker_min_ns = NEVER;
-	}
-	if (!recent && (starts || walks)) {
-		p = bpf_map_lookup_elem(&processes, &tgid);
-		starts = starts && offcpu_start(t, p);
-		if (starts || walks)
-			offcpu_switch_stack(ctx, t, p, task, entry, starts, walks, now);
-	}
+	if (stacks_at_start && steady_holds(t, entry, state, now))
+		steady_begin(t, state, now);
+	else
+		offcpu_find(ctx, t, task, entry, place, state, now);
 	barrier(); /* the waker reads the limits only after this */
 	t->now.start_ns = now;
 }

@@ -124,6 +124,7 @@ static __always_inline void offcpu_come_back(void *ctx, struct braid_thread_time
 	bool room, park, walks;
 	__u32 pid = t->pid;
 
+	steady_forget(t);
 	if (offcpu_short_again(t, task))
 		return;
 	t->start = (struct braid_stack_ref){0};

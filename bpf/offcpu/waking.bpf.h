@@ -94,9 +94,9 @@ SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *wakee)
 {
 	struct braid_thread_time *t = thread_time_of(wakee->pid);
-	struct task_struct *task = bpf_get_current_task_btf();
 	const struct braid_offcpu_settings *settings;
 	const struct braid_offcpu_limits *l;
+	struct task_struct *task;
 	__u64 now;
 
 	if (!t)
@@ -116,6 +116,7 @@ int BPF_PROG(on_waking, struct task_struct *wakee)
 	if (!t->now.start_ns || t->now.ready_ns)
 		return 0;
 	t->now.ready_ns = now;
+	task = bpf_get_current_task_btf();
 	/* A wait for a CPU can follow, so it may be reported however short this is. */
 	if (irqs_noted)
 		waker_name(t, task);

@@ -349,6 +349,16 @@ struct braid_sum {
 	__u64 until_ns; /* end of the last one */
 };
 
+/* Where a thread left the CPU last, and until when what was found then holds; the kernel side's alone. */
+struct braid_steady {
+	__u64 until_ns; /* 0: it does not */
+	__u64 pc, sp, fp; /* the registers with which it entered the kernel */
+	__u64 argument;	  /* of its system call, the first one */
+	__u32 call;
+	__u16 state; /* TASK_* */
+	__u16 from;  /* the CPU */
+};
+
 /*
  * Value of the map `thread_times`: a thread that is followed on and off the CPU. The kernel side writes it; the
  * collector reads the remaining entries at the end.
@@ -392,9 +402,10 @@ struct braid_thread_time {
 	__u64 carries;		      /* it reports what it mounts */
 	struct braid_wake wakes[BRAID_WAKES]; /* wakers that are threads; interrupts have no entry */
 	__u64 delay_ns;			      /* the kernel's own sum of its waits for a CPU, when it last left one */
+	struct braid_steady steady;
 };
 _Static_assert(sizeof(struct braid_thread_time) == 2 * 72 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 32 + 80 + 24 +
-							   48 + 16 + 32 * BRAID_WAKES + 8,
+							   48 + 16 + 32 * BRAID_WAKES + 8 + 48,
 	       "thread time");
 
 #define BRAID_ASLEEP_RETURNS 8
