@@ -14,8 +14,9 @@ const volatile bool queues_noted;
 
 /* Of each CPU. */
 struct queue_clock {
-	__u64 lead;   /* of CLOCK_MONOTONIC over the run queue's clock */
-	__u64 now_ns; /* when that was found; 0: never */
+	__u64 lead;    /* of CLOCK_MONOTONIC over the run queue's clock */
+	__u64 read_ns; /* when that was found; 0: never */
+	__u64 now_ns;  /* the time of the last switch */
 };
 
 struct {
@@ -32,13 +33,39 @@ struct {
 #define LEAD_GROWS_NS 100
 #define LEAD_DRIFT_SHIFT 10
 
-static __always_inline void queue_clock_read(struct queue_clock *c, struct task_struct *next, __u64 now)
+static __always_inline void queue_clock_read(struct queue_clock *c, __u64 clock, __u64 now)
 {
-	__u64 lead = now - TASK_POINTER(next, se.cfs_rq)->rq->clock;
-	__u64 most = c->lead + LEAD_GROWS_NS + ((now - c->now_ns) >> LEAD_DRIFT_SHIFT);
+	__u64 lead = now - clock;
+	__u64 most = c->lead + LEAD_GROWS_NS + ((now - c->read_ns) >> LEAD_DRIFT_SHIFT);
 
-	c->lead = c->now_ns && (__s64)(lead - most) > 0 ? most : lead;
+	c->lead = c->read_ns && (__s64)(lead - most) > 0 ? most : lead;
+	c->read_ns = now;
+}
+
+/*
+ * When the CPU switches to `next`. The scheduler has read the run queue's clock when the switch began, and CLOCK_MONOTONIC
+ * costs more than all else at a switch that is added up. So that one is read again only after a while, in which the two drift
+ * apart by less than a switch takes. The times of a CPU never go back.
+ */
+#define LEAD_HOLDS_NS 100000
+
+static __always_inline __u64 switch_time(struct task_struct *next)
+{
+	__u64 clock = queues_noted ? TASK_POINTER(next, se.cfs_rq)->rq->clock : 0, now;
+	__u32 zero = 0;
+	struct queue_clock *c = clock ? bpf_map_lookup_elem(&queue_clocks, &zero) : NULL;
+
+	if (!c)
+		return bpf_ktime_get_ns();
+	now = clock + c->lead;
+	if (now - c->read_ns >= LEAD_HOLDS_NS) {
+		now = bpf_ktime_get_ns();
+		queue_clock_read(c, clock, now);
+	}
+	if (now < c->now_ns)
+		now = c->now_ns;
 	c->now_ns = now;
+	return now;
 }
 
 /* The current interval of `next`, which was blocked and now comes to this CPU. 0: the kernel does not know. */
@@ -48,9 +75,8 @@ static __always_inline __u64 queued_since(const struct braid_thread_time *t, str
 	__u32 zero = 0;
 	struct queue_clock *c = queued ? bpf_map_lookup_elem(&queue_clocks, &zero) : NULL;
 
-	if (!c)
+	if (!c || !c->read_ns)
 		return 0;
-	queue_clock_read(c, next, now);
 	since = queued + c->lead -
 		(next->sched_info.run_delay - t->delay_ns); /* it may have been moved while it waited */
 	if ((__s64)(since - t->now.start_ns) < 0)

@@ -351,7 +351,7 @@ struct braid_sum {
 
 /* Where a thread left the CPU last, and until when what was found then holds; the kernel side's alone. */
 struct braid_steady {
-	__u64 until_ns; /* 0: it does not */
+	__u64 until_ns;	  /* 0: it does not */
 	__u64 pc, sp, fp; /* the registers with which it entered the kernel */
 	__u64 argument;	  /* of its system call, the first one */
 	__u32 call;

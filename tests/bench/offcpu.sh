@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # offcpu: what following threads on and off the CPU costs a program that does nothing else. PAIRS (9) of times of
-# WINDOW_S (0.4); WORK_NS (8500): of a loop between two switches, for about 100,000 switches a second; RECORDINGS (all).
+# WINDOW_S (0.4); WORK_NS (8500): of a loop between two switches, for about 100,000 switches a second; RECORDINGS (all);
+# PROGRAMS (work nothing call): switches with that loop, without, and system calls.
 #
 # Recordings begin and end beside one run of a program (switches.c), which counts its work per second of its own CPU
 # time. Each time with a recording is compared with those before and after.
@@ -121,12 +122,22 @@ rows()
 
 header offcpu
 echo "what                           recording   ns plain slower by         ns  quartiles in %        lost"
-start_counting pipe "$BUILD/bench/switches" pipe "${WORK_NS:-8500}"
-rows "switch, ${WORK_NS:-8500} ns between" "${of_switches[@]}"
-end_program
-start_counting pipe "$BUILD/bench/switches" pipe 0
-rows "switch, nothing between" "${of_switches[@]}"
-end_program
-start_counting call "$BUILD/bench/switches" call
-rows "system call" idle others counted
-end_program
+read -ra programs <<<"${PROGRAMS:-work nothing call}"
+for program in "${programs[@]}"; do
+	case $program in
+	work)
+		start_counting pipe "$BUILD/bench/switches" pipe "${WORK_NS:-8500}"
+		rows "switch, ${WORK_NS:-8500} ns between" "${of_switches[@]}"
+		;;
+	nothing)
+		start_counting pipe "$BUILD/bench/switches" pipe 0
+		rows "switch, nothing between" "${of_switches[@]}"
+		;;
+	call)
+		start_counting call "$BUILD/bench/switches" call
+		rows "system call" idle others counted
+		;;
+	*) die "no such program: $program" ;;
+	esac
+	end_program
+done
