@@ -259,8 +259,7 @@ static __always_inline bool offcpu_ended_started(struct braid_thread_time *t, __
 /* The current interval ends, whatever becomes of it. */
 static __always_inline void offcpu_close(struct braid_thread_time *t, __u64 end)
 {
-	if (end < t->now.start_ns)
-		end = t->now.start_ns;
+	end = later(end, t->now.start_ns);
 	t->now.end_ns = end;
 	t->now.to = bpf_get_smp_processor_id();
 	if (!t->now.ready_ns)
@@ -397,8 +396,7 @@ static __always_inline void offcpu_out(void *ctx, struct task_struct *task, __u3
 
 	if (!t)
 		return;
-	if (now < t->on_ns) /* what began its life has read another clock */
-		now = t->on_ns;
+	now = later(now, t->on_ns); /* what began its life has read another clock */
 	if (t->now.start_ns)
 		offcpu_end_missed(t, task->pid, exec, now);
 	t->exec_ns = exec;

@@ -62,10 +62,8 @@ static __always_inline __u64 switch_time(struct task_struct *next)
 		now = bpf_ktime_get_ns();
 		queue_clock_read(c, clock, now);
 	}
-	if (now < c->now_ns)
-		now = c->now_ns;
-	c->now_ns = now;
-	return now;
+	c->now_ns = later(c->now_ns, now);
+	return *(volatile __u64 *)&c->now_ns;
 }
 
 /* The current interval of `next`, which was blocked and now comes to this CPU. 0: the kernel does not know. */

@@ -67,7 +67,7 @@ static __always_inline bool steady_holds(const struct braid_thread_time *t, stru
 {
 	const struct braid_steady *s = &t->steady;
 
-	if (now >= s->until_ns || s->state != state || t->pending.start_ns || s->pc != entry->ip ||
+	if ((__s64)(s->until_ns - now) <= 0 || s->state != state || t->pending.start_ns || s->pc != entry->ip ||
 	    s->sp != entry->sp || s->fp != entry->bp || s->argument != entry->di || s->call != (__u32)entry->orig_ax)
 		return false;
 	if (offcpu_filtered && s->from != (__u16)bpf_get_smp_processor_id())
