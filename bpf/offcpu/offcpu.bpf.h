@@ -396,7 +396,8 @@ static __always_inline void offcpu_out(void *ctx, struct task_struct *task, __u3
 
 	if (!t)
 		return;
-	now = later(now, t->on_ns); /* what began its life has read another clock */
+	/* What began its life, or has mounted a virtual thread, has read another clock. */
+	now = later(now, later(t->on_ns, t->mounted_ns));
 	if (t->now.start_ns)
 		offcpu_end_missed(t, task->pid, exec, now);
 	t->exec_ns = exec;

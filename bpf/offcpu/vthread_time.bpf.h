@@ -149,6 +149,7 @@ static __always_inline void vthread_time_on(struct braid_vthread_time *v, __u64 
 		return;
 	v->carrier = t->tid;
 	t->vthread = number;
+	t->mounted_ns = now;
 	vthread_time_subtract(v, t, now);
 }
 

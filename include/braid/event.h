@@ -400,12 +400,13 @@ struct braid_thread_time {
 	__u32 wake_count;	      /* the last waker is at (wake_count - 1) % BRAID_WAKES */
 	__u64 vthread;		      /* the virtual thread that it has mounted; 0: none, or not known */
 	__u64 carries;		      /* it reports what it mounts */
+	__u64 mounted_ns;	      /* when it last did */
 	struct braid_wake wakes[BRAID_WAKES]; /* wakers that are threads; interrupts have no entry */
 	__u64 delay_ns;			      /* the kernel's own sum of its waits for a CPU, when it last left one */
 	struct braid_steady steady;
 };
 _Static_assert(sizeof(struct braid_thread_time) == 2 * 72 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 32 + 80 + 24 +
-							   48 + 16 + 32 * BRAID_WAKES + 8 + 48,
+							   48 + 24 + 32 * BRAID_WAKES + 8 + 48,
 	       "thread time");
 
 #define BRAID_ASLEEP_RETURNS 8

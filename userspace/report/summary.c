@@ -130,9 +130,12 @@ static void agentless(FILE *out, const struct summary *s)
 	uint32_t types = agentless_types(s->v->an, &count);
 	char text[EVENT_TYPES_TEXT];
 
+	if (count == 1) {
+		text_agentless(out, s->v->an);
+		return;
+	}
 	label(out, "lacks");
-	fprintf(out, "%s of %zu process%s without an agent\n", event_types_text(types, text, sizeof(text)), count,
-		count == 1 ? "" : "es");
+	fprintf(out, "%s of %zu processes without an agent\n", event_types_text(types, text, sizeof(text)), count);
 }
 
 /* ---- what ran ---- */
