@@ -240,7 +240,7 @@ static void tally_add(struct tally *to, const struct tally *t, double times)
 /* Objects of the page, by those at its start. What cannot be read ends them: a class, or what nobody has allocated yet. */
 static void page_tally(const struct braid_objects *o, const struct page *page, uint64_t base, struct tally *to)
 {
-	uint64_t at = 0, count = 0, bytes;
+	uint64_t at = 0, count = 0, words = 0, bytes;
 	struct tally t = {0};
 	bool array;
 
@@ -249,12 +249,13 @@ static void page_tally(const struct braid_objects *o, const struct page *page, u
 		if (bytes < OBJECT_MIN || bytes > page->bytes - at)
 			break;
 		t.instances += !array;
-		t.words += array ? 0 : (double)(bytes / 8 - 1);
+		words += array ? 0 : bytes / 8 - 1;
 		t.array_bytes += array ? (double)bytes : 0;
 		at += bytes;
 		count++;
 	}
 	t.objects = (double)count;
+	t.words = (double)words;
 	t.bytes = (double)at;
 	if (at)
 		tally_add(to, &t, (double)page->bytes / (double)at);

@@ -6,16 +6,15 @@ PID is a JVM instead of the pages' own, TID one of its threads. Only machine-spe
 threads, and times, such that recordings last half a second and selections begin with them. `braid ctl` gets a running recording.
 A command fails by its exit status.
 """
-import json
 import re
 import shlex
 import signal
 import subprocess
 import sys
 import time
-import urllib.request
 
 LIMIT_S = 60
+RECORDED_S = 1  # later commands ask about its first half second
 
 
 def markdown_commands(text):
@@ -69,15 +68,21 @@ def run(command):
         sys.exit(f"exit status {done.returncode}: {command}\n{done.stderr.decode(errors='replace')}")
 
 
+def wait_connected(process):
+    """Until the JVM's agent is connected to the recording that the process makes."""
+    status = ["braid", "ctl", str(process.pid), "status"]
+    end = time.monotonic() + LIMIT_S
+    while b"connected" not in subprocess.run(status, capture_output=True, check=False).stdout:
+        if time.monotonic() > end or process.poll() is not None:
+            sys.exit(f"no recording: {shlex.join(process.args)}")
+        time.sleep(0.05)
+
+
 def serve(command):
     """Until Ctrl-C, which comes when there is something to see."""
-    process = subprocess.Popen(shlex.split(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-    address = process.stdout.readline().decode().strip()
-    end = time.monotonic() + LIMIT_S
-    while address and not json.load(urllib.request.urlopen(address + "state"))["generation"]:
-        if time.monotonic() > end or process.poll() is not None:
-            sys.exit(f"nothing to see: {command}")
-        time.sleep(0.1)
+    process = subprocess.Popen(shlex.split(command), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    wait_connected(process)
+    time.sleep(RECORDED_S)
     process.send_signal(signal.SIGINT)
     if process.wait(LIMIT_S):
         sys.exit(f"exit status {process.returncode}: {command}")
@@ -96,12 +101,7 @@ class Recording:
         if self.process:
             return
         self.process = subprocess.Popen(["braid", "record", "-q", "-o", "ctl.trace", "-p", self.pid])
-        end = time.monotonic() + LIMIT_S
-        while b"connected" not in subprocess.run(["braid", "ctl", self.pid, "status"], capture_output=True,
-                                                 check=False).stdout:
-            if time.monotonic() > end or self.process.poll() is not None:
-                sys.exit("no recording for `braid ctl`")
-            time.sleep(0.05)
+        wait_connected(self.process)
 
     def __exit__(self, *_):
         if self.process:
@@ -122,7 +122,10 @@ def main():
                 continue
             if words[1] == "ctl":
                 recording.start()
-            (serve if words[1] == "serve" else run)(adapted(command, pid, tid))
+            if words[1] == "serve":
+                serve(adapted(command, pid, tid))
+            else:
+                run(adapted(command, pid, tid))
             ran += 1
     print(f"{path}: {ran} commands")
     shown = len(re.findall(r"^(?:\.Dl )?[#$] braid ", text, re.M))

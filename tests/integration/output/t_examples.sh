@@ -26,7 +26,7 @@ column()
 	mkdir "$1"
 	cd "$1"
 	cp -a ../app.jar ../recording.jfr ../build .
-	start_worker program -XX:NativeMemoryTracking=detail
+	PREFIX="nice -n 10" start_worker program -XX:NativeMemoryTracking=detail # it works all the time
 	tell program burn 600000 # until it is killed
 	for page in "${@:2}"; do
 		python3 "$TEST_DIR/examples.py" "$root/$page" "$JAVA_PID" "$JAVA_PID"
