@@ -77,7 +77,7 @@ static __always_inline void offcpu_switch_stack(void *ctx, struct braid_thread_t
 	if (task_has_user_stack(task))
 		key = offcpu_stack_again(p, task, entry, REUSE_SLEEPER, &t->start);
 	if (key == STACK_REUSED) {
-		reuse_note_same(reuse_key(task, entry, thread_place(task->pid), REUSE_SLEEPER), task, entry, now);
+		reuse_note_same(thread_reuse_key(task, entry, REUSE_SLEEPER), task, entry, now);
 	} else {
 		starts = starts && offcpu_start_room(t, now);
 		room = starts || adds || (walks && offcpu_walk_room(t));
@@ -369,7 +369,6 @@ static __always_inline void offcpu_find(void *ctx, struct braid_thread_time *t, 
 					 .vthread = t->vthread};
 	walks = offcpu_walks(t, task, flags);
 	may = stacks_at_start && !(offcpu_filtered && !filter_may_select_alike(t));
-	starts = may;
 	if (stacks_at_start) {
 		steady_forget(t);
 		recent = may && !walks && steady_stack(t, task, entry, place, now);
@@ -380,9 +379,9 @@ static __always_inline void offcpu_find(void *ctx, struct braid_thread_time *t, 
 			steady_unselected(t, now);
 		steady_note(t, entry, state);
 	}
-	if (!recent && (starts || walks)) {
+	if (!recent && (may || walks)) {
 		p = bpf_map_lookup_elem(&processes, &tgid);
-		starts = starts && offcpu_start(t, p);
+		starts = may && offcpu_start(t, p);
 		if (starts || walks)
 			offcpu_switch_stack(ctx, t, p, task, entry, starts, walks, now);
 	}

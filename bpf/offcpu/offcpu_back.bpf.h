@@ -93,8 +93,7 @@ static __always_inline bool offcpu_short_again(struct braid_thread_time *t, stru
 	if (!(i->flags & BRAID_OFFCPU_SHORT) ||
 	    ((i->flags & BRAID_OFFCPU_SYSCALL) == NR_FUTEX && interval_ns(i) >= BRAID_OWNER_MIN_NS))
 		return false;
-	r = reuse_recent(reuse_key(task, entry, thread_place(task->pid), REUSE_SLEEPER), task, entry,
-			 i->end_ns - REUSE_SUM_NS);
+	r = reuse_recent(thread_reuse_key(task, entry, REUSE_SLEEPER), task, entry, i->end_ns - REUSE_SUM_NS);
 	if (!r)
 		return false;
 	t->start = r->ref;

@@ -177,6 +177,12 @@ static __always_inline void offcpu_waker_since(struct braid_event_jvm_event *e, 
 	}
 }
 
+/* The entries of the thread's stacks, see reuse_key(). */
+static __always_inline __u32 thread_reuse_key(struct task_struct *task, struct pt_regs *entry, enum reuse_kind kind)
+{
+	return reuse_key(task, entry, thread_place(task->pid), kind);
+}
+
 /*
  * Takes the stack of the current thread `task`, which entered the kernel with `entry`, if it is still the one of last time.
  * Returns STACK_REUSED, or the key for offcpu_stack_walk().
@@ -185,7 +191,7 @@ static __always_inline __u32 offcpu_stack_again(const struct braid_process *p, s
 						struct pt_regs *entry, enum reuse_kind kind,
 						struct braid_stack_ref *ref)
 {
-	return stack_reuse(p, task, entry, reuse_key(task, entry, thread_place(task->pid), kind), ref);
+	return stack_reuse(p, task, entry, thread_reuse_key(task, entry, kind), ref);
 }
 
 /*
@@ -211,7 +217,7 @@ static __always_inline void offcpu_stack_now(const struct braid_process *p, stru
 	__u32 key = offcpu_stack_again(p, task, entry, REUSE_SLEEPER, ref);
 
 	if (key == STACK_REUSED)
-		reuse_note_same(reuse_key(task, entry, thread_place(task->pid), REUSE_SLEEPER), task, entry, now);
+		reuse_note_same(thread_reuse_key(task, entry, REUSE_SLEEPER), task, entry, now);
 	else
 		offcpu_stack_walk(p, task, key, ref);
 }

@@ -104,7 +104,7 @@ static __always_inline void filter_see_thread(struct braid_thread_time *t, struc
 	t->comm[1] = second;
 	t->cgroup = cgroup;
 	t->task = (__u64)task;
-	t->steady.until_ns = 0;
+	steady_forget(t);
 	filter_compare_thread(t);
 }
 

@@ -68,7 +68,7 @@ static __always_inline bool parked_condition_read(struct braid_walk *w, const st
 
 /*
  * Runs on a thread whose sleep has ended and which has not left the VM yet, so its blocker is still set. The slot is
- * the caller's. False when there is no blocker, or a collector is moving it; to->sleep tells the one from the other.
+ * the caller's. False when there is no blocker, or a collector is moving it; to->sleep says which.
  * `mounted`: of the virtual thread that it has mounted.
  */
 __noinline bool parked_read(__u32 slot, __u32 jvm_slot, struct parked *to, bool mounted)

@@ -63,7 +63,7 @@ static __always_inline __u64 switch_time(struct task_struct *next)
 		queue_clock_read(c, clock, now);
 	}
 	c->now_ns = later(c->now_ns, now);
-	return *(volatile __u64 *)&c->now_ns;
+	return *(volatile __u64 *)&c->now_ns; /* read again, so that the verifier has one case to follow */
 }
 
 /* The current interval of `next`, which was blocked and now comes to this CPU. 0: the kernel does not know. */

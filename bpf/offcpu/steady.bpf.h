@@ -10,11 +10,6 @@
 #include "stack/reuse.bpf.h"
 #include "sums.bpf.h"
 
-static __always_inline void steady_forget(struct braid_thread_time *t)
-{
-	t->steady.until_ns = 0;
-}
-
 /* Whether the interval that begins has the stack, and the limits, of a moment ago. */
 static __always_inline bool steady_stack(struct braid_thread_time *t, struct task_struct *task, struct pt_regs *entry,
 					 __u32 place, __u64 now)

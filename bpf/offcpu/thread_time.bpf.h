@@ -262,6 +262,12 @@ static __always_inline void thread_time_remove(struct braid_thread_time *t)
 
 /* ---- sums ---- */
 
+/* What was found where the thread left the CPU last does not hold any more: see steady.bpf.h. */
+static __always_inline void steady_forget(struct braid_thread_time *t)
+{
+	t->steady.until_ns = 0;
+}
+
 static __always_inline __u64 interval_ns(const struct braid_interval *i)
 {
 	return i->end_ns - i->start_ns;

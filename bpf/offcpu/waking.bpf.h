@@ -50,7 +50,7 @@ static __always_inline __u64 waker_stack(const struct braid_process *p, struct t
 static __always_inline void waker_note(struct braid_thread_time *t, struct task_struct *task, __u64 now)
 {
 	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
-	__u32 tgid = task->tgid, entries = reuse_key(task, entry, thread_place(task->pid), REUSE_WAKER);
+	__u32 tgid = task->tgid, entries = thread_reuse_key(task, entry, REUSE_WAKER);
 	const struct stack_reuse *r = reuse_recent(entries, task, entry, now - REUSE_EVENT_NS);
 	const struct braid_process *p;
 	struct braid_wake *w;

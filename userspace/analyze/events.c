@@ -100,7 +100,7 @@ static uint32_t thread_of(const struct analyzer *a, const struct jvm_event_row *
 
 /*
  * Each byte is sampled with the probability 1 / interval, so an object of s bytes is sampled with 1 - exp(-s /
- * interval). Division by that makes the sum unbiased (Horvitz and Thompson); *e gets the variance.
+ * interval). Division by that makes the sum unbiased (Horvitz and Thompson).
  */
 uint64_t events_estimate(const struct analysis *an, uint64_t bytes, uint64_t reported)
 {
@@ -113,6 +113,7 @@ uint64_t events_estimate(const struct analysis *an, uint64_t bytes, uint64_t rep
 	return weight < 0x1p63 ? (uint64_t)llrint(weight) : (uint64_t)1 << 63;
 }
 
+/* With the variance of the estimate. */
 static void estimate(const struct analysis *an, struct event *e, uint64_t reported)
 {
 	double size = (double)e->row->value, weight;

@@ -91,9 +91,9 @@ uint32_t event_site(const struct analysis *an, const struct event *e);
 
 /* Whether the type was enabled, at least for a while. Reports show no zeros for types that were not. */
 bool events_recorded(const struct analysis *an, enum braid_event_type type);
-/* The shortest time of events of this kind that the recording was told to have; 0: any, or it is not known. */
+/* The limit below which the recording has no events of this kind; 0: none, or it is not known. */
 uint64_t events_min_ns(const struct analysis *an, uint32_t kind);
-/* What a sampled allocation of so many bytes stands for, as the recorder has it, or by the sampling interval. */
+/* The bytes that a sampled allocation of `bytes` represents: as the recorder reports, or by the sampling interval. */
 uint64_t events_estimate(const struct analysis *an, uint64_t bytes, uint64_t reported);
 /*
  * The same for one JVM: most types need an agent, and types that the JVM refuses are not recorded. `process` is a trace

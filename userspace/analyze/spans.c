@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -195,6 +196,18 @@ bool spans_selected(const struct analyzer *a, const struct filter *f, const stru
 }
 
 /* ---- spans of the trace, and made ones ---- */
+
+const char *spans_trace_text(char to[SPANS_ID_TEXT], uint64_t hi, uint64_t lo)
+{
+	snprintf(to, SPANS_ID_TEXT, "%016" PRIx64 "%016" PRIx64, hi, lo);
+	return to;
+}
+
+const char *spans_id_text(char to[SPANS_ID_TEXT], uint64_t id)
+{
+	snprintf(to, SPANS_ID_TEXT, "%016" PRIx64, id);
+	return to;
+}
 
 const struct span_row *spans_get(const struct analyzer *a, uint32_t span)
 {

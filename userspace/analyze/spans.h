@@ -27,6 +27,11 @@ uint32_t spans_attribute(const struct analyzer *a, const struct span_row *s, con
 extern const char *const spans_names[SPANS_NAMES];
 /* Whether a filter selects the span. */
 bool spans_selected(const struct analyzer *a, const struct filter *f, const struct span_row *s);
+/* Ids as OpenTelemetry writes them: 32 and 16 hexadecimal digits. */
+#define SPANS_ID_TEXT 33
+const char *spans_trace_text(char to[SPANS_ID_TEXT], uint64_t hi, uint64_t lo);
+const char *spans_id_text(char to[SPANS_ID_TEXT], uint64_t id);
+
 /* NULL for an unknown span. */
 const struct span_row *spans_get(const struct analyzer *a, uint32_t span);
 

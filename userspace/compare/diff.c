@@ -3,6 +3,7 @@
 #include "slices.h"
 
 #include <util/compare.h>
+#include <util/search.h>
 
 #include <errno.h>
 #include <math.h>
@@ -433,22 +434,6 @@ static int add_unit(struct units *u, const struct comparison *c, uint64_t root)
 	return 0;
 }
 
-/* The first unit of a method, or of a later one. */
-static size_t first_unit(const struct slices *s, uint32_t label)
-{
-	size_t low = 0, high = s->units.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->units.at[middle] >> 32 < label)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static int add_units(struct units *u, const struct comparison *c, uint64_t method)
 {
 	int err = 0;
@@ -456,10 +441,12 @@ static int add_units(struct units *u, const struct comparison *c, uint64_t metho
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct slices *s = &c->side[side];
 		uint32_t label = u64map_get(&u->label_of[side], method);
+		size_t first;
 
 		if (!label--)
 			continue;
-		for (size_t i = first_unit(s, label); i < s->units.count && s->units.at[i] >> 32 == label && !err; i++)
+		first = SEARCH(i, 0, s->units.count, s->units.at[i] >> 32 < label);
+		for (size_t i = first; i < s->units.count && s->units.at[i] >> 32 == label && !err; i++)
 			err = add_unit(u, c, key_of(s, (uint32_t)s->units.at[i]));
 	}
 	return err;

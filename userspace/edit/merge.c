@@ -236,7 +236,7 @@ static bool clip(const struct analysis *an, struct trace_jvm_event *e)
 	return true;
 }
 
-/* With several sampling intervals, an event says itself what it stands for. */
+/* With several sampling intervals, each event has its own weight. */
 static void weigh(const struct analysis *an, struct trace_jvm_event *e)
 {
 	const struct kind *k = kind_of(e->kind);

@@ -4,6 +4,7 @@
  * written in small messages: the dictionary as its entries come up, and the samples of a process in batches, each a
  * ResourceProfiles of its own.
  */
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -287,19 +288,13 @@ static void put_thread(struct otlp *w, uint32_t thread)
 	w->thread[1] = t && !t->virtual ? put_attribute(w, "thread.id", &id) : ATTRIBUTE_NONE;
 }
 
-static void bytes_of(uint8_t *to, uint64_t number)
-{
-	for (int i = 0; i < 8; i++)
-		to[i] = (uint8_t)(number >> (56 - 8 * i));
-}
-
 /* The entry of a span; 0: none. A link has both ids, so a span without a trace has none. */
 static int32_t link_index(struct otlp *w, uint32_t id)
 {
 	const struct span_row *span = spans_get(w->table->an->a, id);
 	Otlp__Dictionary d = OTLP__DICTIONARY__INIT;
 	Otlp__Link link = OTLP__LINK__INIT;
-	uint8_t trace_id[16], span_id[8];
+	uint64_t trace_id[2], span_id;
 	uint32_t *at;
 
 	if (!span || !(span->trace_hi | span->trace_lo) || !span->span_id)
@@ -308,11 +303,11 @@ static int32_t link_index(struct otlp *w, uint32_t id)
 	w->failed |= !at;
 	if (!at || *at)
 		return at ? (int32_t)*at : 0;
-	bytes_of(trace_id, span->trace_hi);
-	bytes_of(trace_id + 8, span->trace_lo);
-	bytes_of(span_id, span->span_id);
-	link.trace_id = (ProtobufCBinaryData){sizeof(trace_id), trace_id};
-	link.span_id = (ProtobufCBinaryData){sizeof(span_id), span_id};
+	trace_id[0] = htobe64(span->trace_hi);
+	trace_id[1] = htobe64(span->trace_lo);
+	span_id = htobe64(span->span_id);
+	link.trace_id = (ProtobufCBinaryData){sizeof(trace_id), (uint8_t *)trace_id};
+	link.span_id = (ProtobufCBinaryData){sizeof(span_id), (uint8_t *)&span_id};
 	d.n_link_table = 1;
 	d.link_table = (Otlp__Link *[]){&link};
 	put(w, &d);

@@ -4,7 +4,6 @@
  * follow each other are merged into one, so the file is written in small ones: memory does not grow with it.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,6 @@
 #include "stack_table.h"
 
 #define LABELS 7
-#define SPAN_TEXT 33
 
 struct pprof {
 	FILE *out;
@@ -153,18 +151,15 @@ static size_t stack_labels(struct pprof *w, const struct thread_stack *s)
 	const struct span_row *span = spans_get(w->table->an->a, s->span);
 	const char *kind = stack_table_kind(w->table);
 	size_t labels = w->labels;
-	char id[SPAN_TEXT];
+	char id[SPANS_ID_TEXT];
 
 	if (*kind)
 		w->label[labels++] = label_text(w, "kind", kind);
 	if (!span)
 		return labels;
-	if (span->trace_hi || span->trace_lo) {
-		snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, span->trace_hi, span->trace_lo);
-		w->label[labels++] = label_text(w, "trace", id);
-	}
-	snprintf(id, sizeof(id), "%016" PRIx64, span->span_id);
-	w->label[labels++] = label_text(w, "span", id);
+	if (span->trace_hi || span->trace_lo)
+		w->label[labels++] = label_text(w, "trace", spans_trace_text(id, span->trace_hi, span->trace_lo));
+	w->label[labels++] = label_text(w, "span", spans_id_text(id, span->span_id));
 	return labels;
 }
 

@@ -104,15 +104,6 @@ static void merge(item_vec *items)
 	items->count = n;
 }
 
-static int collect_profile(const struct stack_table *t, const struct profile *p, item_vec *items)
-{
-	uint32_t *place = places(t->tree);
-	int err = place ? collect(t, p, place, items) : -ENOMEM;
-
-	free(place);
-	return err;
-}
-
 static int arrange(struct stack_table *t, item_vec *items)
 {
 	int err = 0;
@@ -126,20 +117,6 @@ static int arrange(struct stack_table *t, item_vec *items)
 	}
 	for (size_t i = 0; i < items->count && !err; i++)
 		err = VEC_PUSH(&t->stacks, items->at[i].stack);
-	return err;
-}
-
-int stack_table_new(struct stack_table *t, const struct analysis *an, const struct profile *p, unsigned top)
-{
-	static const struct tree_options options = {.labels = TREE_FRAMES};
-	item_vec items = {0};
-	int err;
-
-	*t = (struct stack_table){.an = an, .top = top};
-	err = tree_new(&t->tree, an, p, &options) ?: collect_profile(t, p, &items) ?: arrange(t, &items);
-	free(items.at);
-	if (err)
-		stack_table_free(t);
 	return err;
 }
 
@@ -160,14 +137,15 @@ static int collect_stream(const struct stack_table *t, struct stream *s, uint32_
 	int more;
 
 	while ((more = stream_next(s, &one)) == 1) {
-		const struct stack_sum sum =
-			one.event ? events_sum(one.event)
-				  : (struct stack_sum){.thread = one.thread, .stack = one.stack, .xframe = one.xframe};
-		const struct thread_stack stack = {one.thread, tree_node_of(t->tree, &sum), one.weight,
-						   spans_same(t->an->a, one.span)};
+		struct thread_stack stack;
+		struct stack_sum sum;
 
 		if (!is_wanted(&one, kind))
 			continue;
+		sum = one.event ? events_sum(one.event)
+				: (struct stack_sum){.thread = one.thread, .stack = one.stack, .xframe = one.xframe};
+		stack = (struct thread_stack){one.thread, tree_node_of(t->tree, &sum), one.weight,
+					      spans_same(t->an->a, one.span)};
 		if (add_item(t, items, &stack, place[stack.node]))
 			return -ENOMEM;
 		if (items->count < full)
@@ -179,26 +157,43 @@ static int collect_stream(const struct stack_table *t, struct stream *s, uint32_
 	return more;
 }
 
-int stack_table_spans(struct stack_table *t, struct trace_reader *reader, const struct analysis *an,
-		      const struct profile *p, uint32_t kind, unsigned top)
+/* ---- tables ---- */
+
+/* `stream`: what it has is collected, by span; NULL: the profile, which has no spans. */
+static int make(struct stack_table *t, const struct analysis *an, const struct profile *p, struct stream *stream,
+		uint32_t kind, unsigned top)
 {
 	static const struct tree_options options = {.labels = TREE_FRAMES};
 	item_vec items = {0};
 	uint32_t *place = NULL;
-	struct stream s;
 	int err;
 
 	*t = (struct stack_table){.an = an, .top = top};
 	err = tree_new(&t->tree, an, p, &options);
 	if (!err && !(place = places(t->tree)))
 		err = -ENOMEM;
-	stream_begin(&s, reader, an);
-	err = err ?: collect_stream(t, &s, kind, place, &items) ?: arrange(t, &items);
+	if (!err)
+		err = stream ? collect_stream(t, stream, kind, place, &items) : collect(t, p, place, &items);
+	err = err ?: arrange(t, &items);
 	free(place);
 	free(items.at);
 	if (err)
 		stack_table_free(t);
 	return err;
+}
+
+int stack_table_new(struct stack_table *t, const struct analysis *an, const struct profile *p, unsigned top)
+{
+	return make(t, an, p, NULL, 0, top);
+}
+
+int stack_table_spans(struct stack_table *t, struct trace_reader *reader, const struct analysis *an,
+		      const struct profile *p, uint32_t kind, unsigned top)
+{
+	struct stream s;
+
+	stream_begin(&s, reader, an);
+	return make(t, an, p, &s, kind, top);
 }
 
 int stack_table_of(struct stack_table *t, const struct analysis *an, struct tree *tree,

@@ -49,7 +49,7 @@ struct jfr_kind {
 	uint64_t left_out;
 };
 
-/* What the recording was told of a type of waits. */
+/* The settings of a type of waits. */
 #define JFR_LIMITS 4
 struct jfr_limit {
 	bool enabled;
@@ -88,7 +88,7 @@ void jfr_events_begin(struct jfr_file *f);
  * damaged.
  */
 bool jfr_event_take(struct jfr_file *f, uint32_t type, struct jfr_at *p, bool first_pass);
-/* Writes what the recording was told of waits, as a recording of braid's has it. */
+/* Writes the settings of waits as those of a recording of braid's. */
 void jfr_events_end(struct jfr_file *f);
 
 #endif

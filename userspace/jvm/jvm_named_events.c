@@ -53,7 +53,7 @@ void named_events_phase(struct jvm *j, const char *name, uint64_t time_ns, uint6
 /* ---- native methods ---- */
 
 #define BINDS_MAX 16384 /* that wait for a name; their bytes count for the JVM's budget */
-/* The kernel tells of mappings by another way than the agent of methods, and may be later. */
+/* The kernel reports mappings and the agent methods, in rings of their own, so a mapping's report may come later. */
 #define MAPPING_LATE_NS 2000000000ULL
 
 static void bind_emit(struct jvms *jvms, struct waiting_bind *w)

@@ -4,9 +4,9 @@
  * all times of the threads.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
+#include <analyze/spans.h>
 #include <report/explain.h>
 #include <report/info.h>
 #include <util/quantity.h>
@@ -156,10 +156,9 @@ static int put_nodes(struct explains *x, const struct explain *e)
 static int put_span(struct json *j, const struct explain *e)
 {
 	const struct span_row *span = e->stretch.span;
-	char id[17];
+	char id[SPANS_ID_TEXT];
 
-	snprintf(id, sizeof(id), "%016" PRIx64, span->span_id);
-	json_string(j, "span", id);
+	json_string(j, "span", spans_id_text(id, span->span_id));
 	return put_text(j, "attributes", print_attributes, e, span->attributes);
 }
 

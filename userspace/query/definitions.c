@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The tables of what samples and events refer to by ids: processes, threads, spans, modules. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include <analyze/spans.h>
@@ -130,13 +129,9 @@ static const struct query_column vthreads[] = {
 
 static void put_hex(sqlite3_context *to, uint64_t hi, uint64_t lo, bool both)
 {
-	char text[33];
+	char text[SPANS_ID_TEXT];
 
-	if (both)
-		snprintf(text, sizeof(text), "%016" PRIx64 "%016" PRIx64, hi, lo);
-	else
-		snprintf(text, sizeof(text), "%016" PRIx64, lo);
-	sqlite3_result_text(to, text, -1, SQLITE_TRANSIENT);
+	sqlite3_result_text(to, both ? spans_trace_text(text, hi, lo) : spans_id_text(text, lo), -1, SQLITE_TRANSIENT);
 }
 
 GET(span_process, span_row, put_id(to, r->process))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* One moment of a recording as JSON: `braid at --json`. */
-#include <inttypes.h>
 
+#include <analyze/spans.h>
 #include <util/json.h>
 
 #include "at.h"
@@ -125,15 +125,14 @@ static void json_event(struct json *j, const struct at_view *v, const struct eve
 
 static void json_spans(struct json *j, const struct at_view *v)
 {
-	char text[17];
+	char text[SPANS_ID_TEXT];
 
 	json_open(j, "spans", '[');
 	for (size_t i = 0; i < v->spans.count; i++) {
 		const struct span_sum *s = &v->spans.at[i];
 
 		json_open(j, NULL, '{');
-		snprintf(text, sizeof(text), "%016" PRIx64, s->row->span_id);
-		json_string(j, "span", text);
+		json_string(j, "span", spans_id_text(text, s->row->span_id));
 		json_interval(j, v, s->first_ns, s->last_ns, true);
 		json_thread(j, "thread", v, s->thread);
 		json_attributes(j, v->an->a, s->row->attributes);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The critical path as JSON. `braid explain --json` calls it. */
-#include <inttypes.h>
 
 #include <analyze/events.h>
+#include <analyze/spans.h>
 
 #include "explain.h"
 #include "info.h"
@@ -96,7 +96,7 @@ static void json_stretch(struct json *j, const struct explain *e)
 	const struct analysis *an = e->wall->an;
 	const struct wall_thread *t = &e->wall->threads.at[e->stretch.thread];
 	const struct thread_row *row = table_row(&an->a->threads, t->thread);
-	char span[17];
+	char span[SPANS_ID_TEXT];
 
 	json_number(j, "pid", analysis_process(an, row->process)->pid);
 	json_container(j, an, row->process);
@@ -108,8 +108,7 @@ static void json_stretch(struct json *j, const struct explain *e)
 	if (e->left_out_ns)
 		json_seconds(j, "idle_left_out_s", e->left_out_ns);
 	if (e->stretch.span) {
-		snprintf(span, sizeof(span), "%016" PRIx64, e->stretch.span->span_id);
-		json_string(j, "span", span);
+		json_string(j, "span", spans_id_text(span, e->stretch.span->span_id));
 		json_attributes(j, an->a, e->stretch.span->attributes);
 		json_path(j, e);
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <analyze/spans.h>
 #include <analyze/vthreads.h>
 
 #include "info.h"
@@ -70,13 +71,11 @@ void spans_text(FILE *out, struct span_view *v, const enum span_order *order, un
 
 static void json_span(struct json *j, const struct span_view *v, const struct span_sum *s)
 {
-	char id[33];
+	char id[SPANS_ID_TEXT];
 
 	json_open(j, NULL, '{');
-	snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, s->row->trace_hi, s->row->trace_lo);
-	json_string(j, "trace", id);
-	snprintf(id, sizeof(id), "%016" PRIx64, s->row->span_id);
-	json_string(j, "span", id);
+	json_string(j, "trace", spans_trace_text(id, s->row->trace_hi, s->row->trace_lo));
+	json_string(j, "span", spans_id_text(id, s->row->span_id));
 	json_number(j, "pid", s->pid);
 	json_container(j, v->an, s->row->process);
 	json_string(j, "thread", thread_of(v, s));

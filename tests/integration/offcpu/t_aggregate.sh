@@ -24,18 +24,6 @@ added()
 			r.thread.tid == e.thread.tid and r.flags >> 20 & 15 == 1], 'weight') for e in of('counted', number=5) if e.node)" "$@"
 }
 
-# recorded NAME EVENT HANDOVERS: the program runs before the recording begins, so all its stacks are known.
-recorded()
-{
-	start_program "$1.trace.truth" ./switcher "$3" wait
-	start_record -q -F 99 -e "cpu,$2" -p "$JAVA_PID" -o "$1.trace"
-	wait_sampling
-	go_on
-	wait_says "$1.trace.truth" "done"
-	stop_record
-	end_program
-}
-
 # The naps are known by number and by place, and the longest one is the program's. After long ones the kernel's clocks can
 # have drifted apart by more than a wait for an idle CPU.
 recorded asked 'offcpu=0ns/aggregate/' 6000

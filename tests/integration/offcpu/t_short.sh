@@ -8,18 +8,6 @@ source "$TEST_DIR/whole.sh"
 
 "${CC:-gcc}" -std=gnu11 -O1 -g -fno-optimize-sibling-calls "$TEST_DIR/switcher.c" -o switcher -pthread
 
-# recorded NAME EVENTS: the program runs before the recording begins, so all its stacks are known.
-recorded()
-{
-	start_program "$1.trace.truth" ./switcher 2000 wait
-	start_record -q -F 99 -e "cpu,$2" -p "$JAVA_PID" -o "$1.trace"
-	wait_sampling
-	go_on
-	wait_says "$1.trace.truth" "done"
-	stop_record
-	end_program
-}
-
 # Naps are of the class 3. A long one lasts 30 ms at least, and a short one can last as long on a busy machine.
 naps="lambda kind, name, place: [e for e in of(kind) if e.node and e.flags >> 20 & 15 == 3 and e.thread.name == name and
 	place in e.stack]"
@@ -39,16 +27,16 @@ whole_naps()
 		"no news" "not any('added up' in n for n in notices)"
 }
 
-recorded plain offcpu=20ms
+recorded plain offcpu=20ms 2000
 whole_naps plain.trace
-recorded others offcpu=20ms,lock,wait=20ms
+recorded others offcpu=20ms,lock,wait=20ms 2000
 whole_naps others.trace
 
 # What a filter does not select is counted without a stack, however short.
-recorded part 'offcpu=20ms/state=="sleeping"/'
+recorded part 'offcpu=20ms/state=="sleeping"/' 2000
 whole part.trace "naps only" "{e.flags >> 20 & 15 for e in of('counted', number=5) if e.node and e['value']} == {3}" \
 	"all naps" "sum($summed(n, f) + $single(n, f) for n in ('napper-short', 'napper-long') for f in ('left', 'right')) == 172"
 
-recorded each 'offcpu=20ms/each/'
+recorded each 'offcpu=20ms/each/' 2000
 whole each.trace "none on request" "not any(e.node for e in of('counted', number=5))" \
 	"they are counted" "total([e for e in of('counted', number=5) if e.flags >> 20 & 15 == 3 and e.thread.name == 'napper-short']) > 0"

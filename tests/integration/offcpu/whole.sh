@@ -22,3 +22,15 @@ whole()
 			if abs(sum(parts) - t.weight) > t.weight // 1000 + 1000] == []" \
 		"nothing lost" "lost == []" "$@"
 }
+
+# recorded NAME EVENTS HANDOVERS: switcher.c's program, which runs before the recording begins, so all its stacks are known.
+recorded()
+{
+	start_program "$1.trace.truth" ./switcher "$3" wait
+	start_record -q -F 99 -e "cpu,$2" -p "$JAVA_PID" -o "$1.trace"
+	wait_sampling
+	go_on
+	wait_says "$1.trace.truth" "done"
+	stop_record
+	end_program
+}

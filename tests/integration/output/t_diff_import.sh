@@ -7,7 +7,7 @@
 source "$(dirname "$0")/../lib.sh"
 
 [[ $(java_version) -ge 11 ]] || skip "this JDK has no Flight Recorder of its own"
-# Both events of allocations, which a recording since JDK 17 can have: each stands for all of them.
+# Both events of allocations, which a recording since JDK 17 can have: each represents all of them.
 buffers=
 [[ $(java_version) -lt 17 ]] || buffers=,jdk.ObjectAllocationInNewTLAB#enabled=true,jdk.ObjectAllocationOutsideTLAB#enabled=true
 braid record -q -F 499 -e cpu,alloc=64k,lock=1us,gc -o braid.trace -- "$JAVA" -Xmx64m \

@@ -6,13 +6,6 @@
 /* Numbers of an object and of methods. */
 enum { RUNTIME = 50, TOTAL_MEMORY, FREE_MEMORY, METHODS };
 
-#define JNI(function, failed)                                                                                          \
-	do {                                                                                                           \
-		(void)jni;                                                                                             \
-		if (!fake_jni_called(FAKE_JNI(function)))                                                              \
-			return failed;                                                                                 \
-	} while (0)
-
 static jthrowable JNICALL exception_occurred(JNIEnv *jni)
 {
 	JNI(ExceptionOccurred, NULL);

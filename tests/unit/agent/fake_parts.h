@@ -16,6 +16,13 @@ extern __thread int fake_locals;	/* references */
 jvmtiError fake_ti_called(size_t slot);
 /* The same for JNI; false: the function fails, with an exception pending. */
 bool fake_jni_called(size_t slot);
+/* Begins such a function, which returns `failed` if it fails. */
+#define JNI(function, failed)                                                                                          \
+	do {                                                                                                           \
+		(void)jni;                                                                                             \
+		if (!fake_jni_called(FAKE_JNI(function)))                                                              \
+			return failed;                                                                                 \
+	} while (0)
 /* Makes one more local reference. */
 void *fake_reference(uintptr_t object);
 

@@ -37,13 +37,6 @@ static const char *text_of(const void *string)
 	return ((uintptr_t)string - STRINGS) % 2 ? p->value : p->name;
 }
 
-#define JNI(function, failed)                                                                                          \
-	do {                                                                                                           \
-		(void)jni;                                                                                             \
-		if (!fake_jni_called(FAKE_JNI(function)))                                                              \
-			return failed;                                                                                 \
-	} while (0)
-
 static jclass JNICALL find_class(JNIEnv *jni, const char *name)
 {
 	JNI(FindClass, NULL);

@@ -381,7 +381,7 @@ START_TEST(merge_refused)
 }
 END_TEST
 
-/* Samples of another tool that do not count like braid's become events, and each allocation keeps what it stands for. */
+/* Samples of another tool that do not count like braid's become events, and each allocation keeps its weight. */
 START_TEST(merged_with_an_import)
 {
 	static const struct trace_rec of_import[] = {

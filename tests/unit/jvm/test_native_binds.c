@@ -82,7 +82,7 @@ START_TEST(an_event_waits_for_its_name)
 }
 END_TEST
 
-/* The kernel may tell of the function's file after the agent of the method. */
+/* The kernel may report the mapping of the function's file after the agent has reported the method. */
 START_TEST(a_mapping_that_is_known_later)
 {
 	process.mappings.count = 0;
