@@ -46,6 +46,11 @@ void json_writes(struct json *j, const struct views *v, unsigned top);
 /* ---- sites.c: sites of allocation ---- */
 void text_sites(FILE *out, const struct views *v, unsigned top);
 void json_sites(struct json *j, const struct views *v, unsigned top);
+
+/* ---- leaks.c: sites that grow ---- */
+void text_leaks(FILE *out, const struct views *v, unsigned top);
+void json_leaks(struct json *j, const struct views *v, unsigned top);
+
 /* ---- jni.c: JNI references, and collections that waited for critical sections ---- */
 void text_refs(FILE *out, const struct views *v);
 void text_held(FILE *out, const struct views *v, unsigned top);

@@ -276,6 +276,7 @@ void json_events(struct json *j, const struct views *v, unsigned top)
 	json_timed(j, v, top);
 	json_writes(j, v, top);
 	json_sites(j, v, top);
+	json_leaks(j, v, top);
 	json_jni(j, v, top);
 	json_histograms(j, v, top);
 	json_lives(j, v, top);

@@ -199,6 +199,7 @@ void text_events(FILE *out, const struct views *v, unsigned top)
 	text_kinds(out, e);
 	for (uint32_t kind = 0; kind < BRAID_JVM_EVENTS; kind++)
 		text_kind(out, v, kind, rows);
+	text_leaks(out, v, rows);
 	text_sites(out, v, rows);
 	text_timed(out, v, rows);
 	text_writes(out, v, rows);

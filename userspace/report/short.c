@@ -108,6 +108,7 @@ static const struct section sections[] = {
 	{of_gc, 0, {RULE_GC_EXPLICIT, RULE_GC_LONG, RULE_GC_PRESSURE, RULE_LEAK, RULE_GC_LOCKER}, false},
 	{text_held, 0, {RULE_GC_LOCKER}, false},
 	{NULL, BRAID_JVM_ALLOC, {RULE_GC_PRESSURE}, false},
+	{text_leaks, 0, {RULE_LEAK}, false},
 	{of_sites, 0, {RULE_LEAK}, false},
 	{text_histograms, 0, {RULE_LEAK, RULE_REFERENCES}, false},
 	{NULL, BRAID_JVM_RESOURCE, {RULE_EXHAUSTED}, false},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The report's tables of sites: what was allocated by class and stack, what is live of it, as HPROF's SITES has them,
- * and how old got what is gone. event_views.c calls it.
+ * how old got what is gone, and which sites grow. event_views.c calls it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,6 +32,7 @@ struct sites {
 	struct u64map equal; /* stack to the first one with the same Java frames, and 1 */
 	struct u64map first; /* of frames, by their hash: this stack, and 1 */
 	VEC(struct death) deaths;
+	VEC(struct site_object) objects;
 };
 
 static void hash_frame(void *ctx, const struct analysis *an, const struct xframe *x)
@@ -72,6 +73,20 @@ static int same_stack(struct sites *s, uint32_t stack, uint32_t *same)
 	return 0;
 }
 
+static int add_object(struct sites *sites, uint32_t site, const struct event *e)
+{
+	struct site_object o = {.site = site,
+				.process = e->row->process,
+				.survived = e->survived,
+				.from_ns = e->row->time_ns,
+				.to_ns = UINT64_MAX,
+				.weight = e->weight};
+
+	if (e->kind == BRAID_JVM_DIED)
+		o.to_ns = add_saturating(e->row->time_ns, e->duration_ns);
+	return VEC_PUSH(&sites->objects, o);
+}
+
 static int add_death(struct sites *sites, uint32_t site, const struct event *e)
 {
 	struct death d = {.site = site, .objects = objects_of(e), .age_ns = e->duration_ns};
@@ -82,7 +97,24 @@ static int add_death(struct sites *sites, uint32_t site, const struct event *e)
 	s->died_objects += d.objects;
 	s->died_survived += e->survived ? d.objects : 0;
 	v->died_bytes = add_saturating(v->died_bytes, e->weight);
-	return d.objects > 0 ? VEC_PUSH(&sites->deaths, d) : 0;
+	if (d.objects > 0 && VEC_PUSH(&sites->deaths, d))
+		return -ENOMEM;
+	return e->survived ? add_object(sites, site, e) : 0;
+}
+
+static int add_live(struct sites *sites, uint32_t site, const struct event *e)
+{
+	struct event_views *v = sites->v;
+	struct site_view *s = &v->sites.at[site];
+	uint32_t process = e->row->process;
+
+	s->process = !s->live_bytes || s->process == process ? process : 0;
+	s->live_bytes = add_saturating(s->live_bytes, e->weight);
+	s->live_objects += objects_of(e);
+	s->live_survived += objects_of(e) * e->survived;
+	s->live_variance += e->variance;
+	v->live_bytes = add_saturating(v->live_bytes, e->weight);
+	return add_object(sites, site, e);
 }
 
 static int add(struct sites *sites, const struct event *e)
@@ -109,11 +141,7 @@ static int add(struct sites *sites, const struct event *e)
 	}
 	if (e->kind == BRAID_JVM_DIED)
 		return add_death(sites, *at - 1, e);
-	s->live_bytes = add_saturating(s->live_bytes, e->weight);
-	s->live_objects += objects_of(e);
-	s->live_variance += e->variance;
-	v->live_bytes = add_saturating(v->live_bytes, e->weight);
-	return 0;
+	return add_live(sites, *at - 1, e);
 }
 
 static int compare(const void *a, const void *b)
@@ -157,6 +185,14 @@ static void find_ages(struct sites *sites)
 	}
 }
 
+static int compare_suspects(const void *a, const void *b)
+{
+	const struct site_view *x = *(const struct site_view *const *)a, *y = *(const struct site_view *const *)b;
+	int c = compare_u64(y->grown_bytes, x->grown_bytes);
+
+	return c ? c : compare(x, y);
+}
+
 static int compare_died(const void *a, const void *b)
 {
 	const struct site_view *x = *(const struct site_view *const *)a, *y = *(const struct site_view *const *)b;
@@ -177,14 +213,24 @@ int event_views_sites(struct event_views *v, const struct analysis *an)
 		if (events_get(an, i, &e) && is_of_site(e.kind))
 			err = add(&sites, &e);
 	find_ages(&sites);
+	if (!err)
+		event_suspects_find(v, sites.objects.at, sites.objects.count);
 	free(sites.deaths.at);
+	free(sites.objects.at);
 	u64map_free(&sites.of);
 	u64map_free(&sites.equal);
 	u64map_free(&sites.first);
 	VEC_SORT(&v->sites, compare);
-	for (uint32_t i = 0; i < v->sites.count && !err; i++)
-		if (v->sites.at[i].died_objects > 0)
-			err = VEC_PUSH(&v->died, &v->sites.at[i]);
+	for (uint32_t i = 0; i < v->sites.count && !err; i++) {
+		struct site_view *s = &v->sites.at[i];
+
+		s->live_survived = s->live_objects > 0 ? s->live_survived / s->live_objects : 0;
+		if (s->died_objects > 0)
+			err = VEC_PUSH(&v->died, s);
+		if (s->grown_bytes && !err)
+			err = VEC_PUSH(&v->suspects, s);
+	}
 	VEC_SORT(&v->died, compare_died);
+	VEC_SORT(&v->suspects, compare_suspects);
 	return err;
 }

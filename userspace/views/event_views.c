@@ -56,6 +56,7 @@ void event_views_free(struct event_views *v)
 	free(v->held.at);
 	free(v->sites.at);
 	free(v->died.at);
+	free(v->suspects.at);
 	free(v->natives.at);
 	free(v);
 }

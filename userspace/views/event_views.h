@@ -121,6 +121,18 @@ struct site_view {
 	double died_survived;		 /* of them: had survived a collection */
 	uint64_t age_p50_ns, age_p90_ns; /* as old as that half, nine tenths of them at most */
 	uint64_t age_max_ns;
+	uint32_t process;      /* id, of those that are live; 0: of several JVMs, or there are none */
+	double live_survived;  /* collections, a mean of those that are live */
+	uint64_t grown_bytes;  /* of a suspect: after the first quarter; else 0 */
+	double grown_per_hour; /* bytes */
+};
+
+/* An object that a collection has left in use, and from when to when it was there. */
+struct site_object {
+	uint32_t site, process;	 /* index; id */
+	uint32_t survived;	 /* collections */
+	uint64_t from_ns, to_ns; /* UINT64_MAX: it still is */
+	uint64_t weight;
 };
 
 /* JNI references of one JVM, at its last report of them. */
@@ -174,12 +186,13 @@ struct event_views {
 	VEC(struct class_second) classes;
 	VEC(struct timed_view) methods; /* by time */
 	VEC(struct distribution) distributions;
-	VEC(struct call_view) calls;	    /* the slowest first */
-	VEC(struct write_view) writes;	    /* by field, those with the most writes first; then by writes */
-	VEC(struct site_view) sites;	    /* by what is live; empty unless that was recorded */
-	uint64_t live_bytes;		    /* of all sites */
-	VEC(const struct site_view *) died; /* those of which objects died, by their bytes */
-	uint64_t died_bytes;		    /* of all sites */
+	VEC(struct call_view) calls;		/* the slowest first */
+	VEC(struct write_view) writes;		/* by field, those with the most writes first; then by writes */
+	VEC(struct site_view) sites;		/* by what is live; empty unless that was recorded */
+	uint64_t live_bytes;			/* of all sites */
+	VEC(const struct site_view *) died;	/* those of which objects died, by their bytes */
+	uint64_t died_bytes;			/* of all sites */
+	VEC(const struct site_view *) suspects; /* those that grow, by how much */
 	VEC(struct jni_view) jni;
 	VEC(struct held_view) held;	 /* by section; empty unless sections were recorded */
 	VEC(struct native_view) natives; /* by samples, then by what they were blocked for */
@@ -202,6 +215,9 @@ int event_views_writes(struct event_views *v, const struct analysis *an);
 int event_views_natives(struct event_views *v, const struct analysis *an);
 /* ---- event_sites.c ---- */
 int event_views_sites(struct event_views *v, const struct analysis *an);
+/* ---- event_suspects.c ---- */
+/* Finds which sites grow, and by how much. Sorts the objects. */
+void event_suspects_find(struct event_views *v, struct site_object *objects, size_t count);
 /* ---- event_start.c ---- */
 int event_views_start(struct event_views *v, const struct analysis *an);
 /* ---- event_threads.c ---- */
