@@ -16,6 +16,7 @@ struct piece {
 	uint32_t thread, parent, depth;
 	const struct wall_segment *s;
 	uint64_t from_ns, to_ns;
+	struct wall_shares *on_cpu; /* what of the times between times off the CPU it ran */
 };
 
 static int follow(struct explaining *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns, uint32_t parent,
@@ -112,52 +113,18 @@ static int leaf(struct explaining *x, const struct piece *p, struct explain_kind
 
 /* ---- running ---- */
 
-/* Whether the stretch has all of a piece's thread: the sums of a waker are always of more than what is followed. */
-static bool is_whole(const struct explaining *x, const struct piece *p)
-{
-	const struct wall_thread *t = &x->e->wall->threads.at[p->thread];
-	const struct stretch *s = &x->e->stretch;
-
-	return !p->depth && !s->path && s->from_ns <= t->start_ns && s->to_ns >= t->end_ns;
-}
-
 /* The times of a sum: of a share of them, neither their number nor the longest is known. */
-static void note_sum(struct explaining *x, struct explain_node *n, uint32_t thread, size_t i)
+static void note_sum(struct explain_node *n, uint32_t thread, const struct timeline_sum *sum)
 {
-	const struct timeline_sum *sum = &x->tl->lives[thread].sums.at[i];
-
-	if (n->shared)
+	if (n->shared) {
 		n->longest = (struct explain_longest){.thread = thread, .stack = sum->stack};
-	if (n->shared || x->noted[i])
 		return;
-	x->noted[i] = true;
+	}
 	if (n->state != WALL_RUNNABLE) /* that is mostly the ends of other times, which are not in its number */
 		n->count = add_saturating(n->count, sum->count);
 	if (sum->longest_ns > n->longest.ns || !n->longest.at_ns)
 		n->longest = (struct explain_longest){
 			.ns = sum->longest_ns, .at_ns = sum->longest_at_ns, .thread = thread, .stack = sum->stack};
-}
-
-/* A piece's part of one of its thread's sums. */
-static int sum_leaf(struct explaining *x, const struct piece *p, size_t i, uint64_t ns)
-{
-	const struct timeline_sum *sum = &x->tl->lives[p->thread].sums.at[i];
-	bool stacked = sum->stack != ROW_NONE;
-	uint32_t node = ns ? node_of(x, p,
-				     (struct explain_kind){.object = "",
-							   .state = sum->state,
-							   .site = sum->site,
-							   .sum = stacked ? EXPLAIN_ADDED_UP : EXPLAIN_COUNTED,
-							   .shared = !stacked || !is_whole(x, p)})
-			   : 0;
-
-	if (node == ROW_NONE)
-		return -ENOMEM;
-	if (!ns)
-		return 0;
-	x->e->nodes.at[node].self_ns += ns;
-	note_sum(x, &x->e->nodes.at[node], p->thread, i);
-	return 0;
 }
 
 /* Whether a piece's time in a state is left out. */
@@ -169,48 +136,76 @@ static bool leave_out(struct explaining *x, const struct piece *p, enum wall_sta
 	return true;
 }
 
-/* Gives the sums of a state their parts of a piece's time in it. */
-static int sum_leaves(struct explaining *x, const struct piece *p, enum wall_state state, uint64_t ns)
+/* A part of a sum of the piece's thread; `whole`: all of it. */
+static int sum_leaf(struct explaining *x, const struct piece *p, const struct timeline_sum *sum, uint64_t ns,
+		    bool whole)
 {
-	const struct timeline_life *life = &x->tl->lives[p->thread];
-	struct wall_shares shares = {.ns = ns, .weight = x->e->wall->threads.at[p->thread].summed_ns[state]};
-	int err = 0;
+	bool stacked = sum->stack != ROW_NONE;
+	struct explain_kind kind = {.object = "",
+				    .state = sum->state,
+				    .site = sum->site,
+				    .sum = stacked ? EXPLAIN_ADDED_UP : EXPLAIN_COUNTED,
+				    .shared = !stacked || !whole};
+	uint32_t node;
 
-	if (leave_out(x, p, state, ns))
+	if (!ns || leave_out(x, p, sum->state, ns))
 		return 0;
-	for (size_t i = 0; ns && i < life->sums.count && !err; i++)
-		if (life->sums.at[i].state == state)
-			err = sum_leaf(x, p, i, wall_shares_next(&shares, life->sums.at[i].ns));
-	return err;
+	node = node_of(x, p, kind);
+	if (node == ROW_NONE)
+		return -ENOMEM;
+	x->e->nodes.at[node].self_ns += ns;
+	note_sum(&x->e->nodes.at[node], p->thread, sum);
+	return 0;
 }
 
 /*
- * What is known in sum only is shared out over all the time between the thread's times off the CPU. The rest of it is
- * time on a CPU, with samples.
+ * Gives each sum, of spans or others, what of it lies in a piece that may have several segments: all, or a share in
+ * proportion to the time between times off the CPU. Takes it from *left_ns.
  */
+static int sum_leaves(struct explaining *x, const struct piece *p, bool spans, uint64_t *left_ns)
+{
+	const struct timeline_life *life = &x->tl->lives[p->thread];
+	uint64_t from_ns = timeline_gap_at(life, p->from_ns), to_ns = timeline_gap_at(life, p->to_ns);
+	int err = 0;
+
+	for (size_t i = timeline_sum_after(life, from_ns); i < life->sums.count && !err; i++) {
+		const struct timeline_sum *s = &life->sums.at[i];
+		uint64_t part = timeline_sum_part(s, from_ns, to_ns), ns = part < *left_ns ? part : *left_ns;
+
+		if (s->from_ns >= to_ns)
+			break;
+		x->pieces++;
+		if (spans != (s->span != 0))
+			continue;
+		*left_ns -= ns;
+		err = sum_leaf(x, p, s, ns, ns == part && from_ns <= s->from_ns && to_ns >= s->to_ns);
+	}
+	return err;
+}
+
+/* What is known in sum only of the time of a piece that may have several segments. The rest of it is time on a CPU. */
+static int summed(struct explaining *x, const struct piece *p)
+{
+	const struct timeline_life *life = &x->tl->lives[p->thread];
+	uint64_t ns = timeline_gap_at(life, p->to_ns) - timeline_gap_at(life, p->from_ns), left_ns = ns;
+	int err = sum_leaves(x, p, true, &left_ns) ?: sum_leaves(x, p, false, &left_ns);
+
+	*p->on_cpu = (struct wall_shares){.ns = left_ns, .weight = ns};
+	return err;
+}
+
+/* Time on a CPU, with samples. */
 static int running(struct explaining *x, const struct piece *p)
 {
-	const struct wall_thread *t = &x->e->wall->threads.at[p->thread];
-	uint64_t left = p->to_ns - p->from_ns, all = 0;
+	uint64_t ns = wall_shares_next(p->on_cpu, p->to_ns - p->from_ns);
 	struct explain_kind kind = {.object = "", .site = ROW_NONE};
-	uint32_t node;
+	uint32_t node = ns ? enter(x, p, kind, p->from_ns, ns) : 0;
 
-	for (int s = 0; s < WALL_STATES; s++)
-		all = add_saturating(all, t->summed_ns[s]);
-	for (int s = WALL_RUNNING + 1; s < WALL_STATES; s++) {
-		uint64_t ns = wall_share(p->to_ns - p->from_ns, t->summed_ns[s], all);
-
-		ns = ns < left ? ns : left;
-		left -= ns;
-		if (sum_leaves(x, p, (enum wall_state)s, ns))
-			return -ENOMEM;
-	}
-	node = left ? enter(x, p, kind, p->from_ns, left) : 0;
 	if (node == ROW_NONE)
 		return -ENOMEM;
-	if (!left)
+	if (!ns)
 		return 0;
-	end_here(x, node, p, p->from_ns, left);
+	end_here(x, node, p, p->from_ns, ns);
 	return explain_hits(x, node, p->thread, p->from_ns, p->to_ns);
 }
 
@@ -367,8 +362,14 @@ static int follow(struct explaining *x, uint32_t thread, uint64_t from_ns, uint6
 		  uint32_t depth)
 {
 	const struct timeline_life *life = &x->tl->lives[thread];
-	struct piece p = {.thread = thread, .parent = parent, .depth = depth};
-	int err = timeline_life(x->tl, thread);
+	struct wall_shares on_cpu;
+	struct piece p = {.thread = thread,
+			  .parent = parent,
+			  .depth = depth,
+			  .from_ns = from_ns,
+			  .to_ns = to_ns,
+			  .on_cpu = &on_cpu};
+	int err = timeline_life(x->tl, thread) ?: summed(x, &p);
 
 	x->chain[depth] = thread;
 	for (size_t i = err ? 0 : timeline_segment_at(life, from_ns); !err && i < life->segments.count; i++) {

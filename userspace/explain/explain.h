@@ -52,7 +52,7 @@ struct explain_node {
 	uint32_t site;	      /* an xframe, ROW_NONE: none */
 	const char *ended_by; /* of the longest; "": a thread, or it needs nobody */
 	enum explain_sum sum;
-	bool shared; /* of the thread's sums, it has the stretch's share; then neither their number nor the longest is known */
+	bool shared; /* it has the stretch's share of sums of a longer time; then neither their number nor the longest is known */
 	uint64_t self_ns, total_ns, count;
 	struct explain_longest longest;
 };
@@ -126,7 +126,6 @@ struct explaining {
 	bool idle;			   /* with the time in which the stretch's thread was idle */
 	uint32_t chain[EXPLAIN_DEPTH + 1]; /* the threads between the stretch's and the current one */
 	uint64_t pieces;
-	bool noted[TIMELINE_SUMS_MAX]; /* those of the stretch's thread whose times are in their nodes */
 	struct strpool keys;
 	struct u64map node_of;	      /* parent and key to the node's index + 1 */
 	struct u64map hit_of;	      /* node and stack to hits' index + 1 */

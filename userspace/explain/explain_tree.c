@@ -14,7 +14,7 @@ static uint32_t key_of(struct explaining *x, const struct explain_kind *k)
 {
 	char text[2048];
 
-	snprintf(text, sizeof(text), "%d|%d|%d|%s|%s|%s", (int)k->state, (int)k->sum, k->own,
+	snprintf(text, sizeof(text), "%d|%d|%d|%d|%s|%s|%s", (int)k->state, (int)k->sum, k->shared, k->own,
 		 k->site == ROW_NONE ? "" : events_site_name(x->e->wall->an, k->site), k->pool, k->object);
 	return strpool_add(&x->keys, text, strlen(text));
 }

@@ -7,6 +7,8 @@
 #include <util/search.h>
 
 #include <analyze/events.h>
+#include <analyze/spans.h>
+#include <util/compare.h>
 #include <views/event_views.h>
 
 uint32_t timeline_thread(const struct wall *w, uint32_t id)
@@ -33,42 +35,19 @@ static int keep_segment(void *ctx, const struct wall_thread *t, const struct wal
 	return VEC_PUSH(&life->segments, *s);
 }
 
-/* The sum of that state, place and kind; without room for one more, that of the state without a stack. NULL: none yet. */
-static struct timeline_sum *find_sum(struct timeline_life *life, enum wall_state state, uint32_t site, bool stacked)
+/* Segments are in order, so these are sums up to each of them. */
+static int find_gaps(struct timeline_life *life)
 {
-	for (size_t i = 0; i < life->sums.count; i++) {
-		struct timeline_sum *s = &life->sums.at[i];
+	int err = 0;
 
-		if (s->state == state && s->site == site && (s->stack != ROW_NONE) == stacked)
-			return s;
-	}
-	return NULL;
-}
+	for (size_t i = 0; i < life->segments.count && !err; i++) {
+		const struct wall_segment *s = &life->segments.at[i];
 
-static int keep_sum(void *ctx, const struct wall_thread *t, const struct wall_part *p)
-{
-	struct timeline *tl = ctx;
-	struct timeline_life *life = &tl->lives[t - tl->wall->threads.at];
-	struct timeline_sum fresh = {.state = p->state, .site = wait_site(tl->wall->an, p->stack), .stack = p->stack};
-	struct timeline_sum *s = find_sum(life, fresh.state, fresh.site, fresh.stack != ROW_NONE);
-
-	if (!s && life->sums.count >= TIMELINE_SUMS) {
-		fresh.site = fresh.stack = ROW_NONE;
-		s = find_sum(life, fresh.state, ROW_NONE, false);
+		err = VEC_PUSH(&life->gaps, life->gap_ns);
+		if (s->state == WALL_RUNNING)
+			life->gap_ns += s->end_ns - s->start_ns;
 	}
-	if (!s && VEC_PUSH(&life->sums, fresh))
-		return -ENOMEM;
-	s = s ?: &life->sums.at[life->sums.count - 1];
-	s->ns = add_saturating(s->ns, p->ns);
-	if (s->stack == ROW_NONE)
-		return 0;
-	s->count = add_saturating(s->count, p->row->value);
-	if (p->row->duration_ns > s->longest_ns) {
-		s->stack = p->stack;
-		s->longest_ns = p->row->duration_ns;
-		s->longest_at_ns = p->row->time_ns;
-	}
-	return 0;
+	return err;
 }
 
 int timeline_life(struct timeline *tl, uint32_t thread)
@@ -79,7 +58,18 @@ int timeline_life(struct timeline *tl, uint32_t thread)
 		return 0;
 	life->made = true;
 	return wall_each(tl->wall, &tl->wall->threads.at[thread], keep_segment, life)
-		       ?: wall_each_part(tl->wall, &tl->wall->threads.at[thread], keep_sum, tl);
+		       ?: find_gaps(life)
+		       ?: timeline_sums(tl, thread);
+}
+
+uint64_t timeline_gap_at(const struct timeline_life *life, uint64_t time_ns)
+{
+	size_t i = timeline_segment_at(life, time_ns);
+	const struct wall_segment *s = i < life->segments.count ? &life->segments.at[i] : NULL;
+
+	if (!s)
+		return life->gap_ns;
+	return life->gaps.at[i] + (s->state == WALL_RUNNING && time_ns > s->start_ns ? time_ns - s->start_ns : 0);
 }
 
 size_t timeline_segment_at(const struct timeline_life *life, uint64_t time_ns)
@@ -98,6 +88,13 @@ static uint32_t kept_vthread(const struct wall *w, uint32_t vthread)
 	return ROW_NONE;
 }
 
+static int add_sighting(struct timeline *tl, uint32_t thread, const struct sample *s)
+{
+	struct timeline_sighting one = {thread, spans_same(tl->wall->an->a, s->span), s->time_ns};
+
+	return one.span ? VEC_PUSH(&tl->sightings, one) : 0;
+}
+
 static int add_sample(struct timeline *tl, const struct sample *s)
 {
 	const struct analyzer *a = tl->wall->an->a;
@@ -110,7 +107,16 @@ static int add_sample(struct timeline *tl, const struct sample *s)
 	one.thread = ((const struct thread_row *)table_row(&a->threads, row))->virtual
 			     ? kept_vthread(tl->wall, s->vthread)
 			     : tl->wall->leader[row];
-	return one.thread == ROW_NONE ? 0 : VEC_PUSH(&tl->samples, one);
+	if (one.thread == ROW_NONE)
+		return 0;
+	return VEC_PUSH(&tl->samples, one) ?: s->span ? add_sighting(tl, one.thread, s) : 0;
+}
+
+static int compare_sightings(const void *x, const void *y)
+{
+	const struct timeline_sighting *p = x, *q = y;
+
+	return compare_u64(p->thread, q->thread) ?: compare_u64(p->time_ns, q->time_ns) ?: compare_u64(p->span, q->span);
 }
 
 static int compare_samples(const void *x, const void *y)
@@ -134,6 +140,7 @@ static int take_samples(struct timeline *tl)
 	for (size_t i = 0; i < a->carried_samples.count && !err; i++)
 		err = add_sample(tl, &a->carried_samples.at[i]);
 	VEC_SORT(&tl->samples, compare_samples);
+	VEC_SORT(&tl->sightings, compare_sightings);
 	return err;
 }
 
@@ -181,10 +188,12 @@ void timeline_free(struct timeline *tl)
 		return;
 	for (size_t i = 0; tl->lives && i < tl->wall->threads.count; i++) {
 		free(tl->lives[i].segments.at);
+		free(tl->lives[i].gaps.at);
 		free(tl->lives[i].sums.at);
 	}
 	free(tl->lives);
 	free(tl->samples.at);
+	free(tl->sightings.at);
 	free(tl->runs.at);
 	free(tl);
 }

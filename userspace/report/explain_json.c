@@ -19,6 +19,7 @@ static void json_kind(struct json *j, const struct explain *e, const struct expl
 		json_string(j, "site", events_site_name(e->wall->an, n->site));
 	json_bool(j, "only_counted", n->sum == EXPLAIN_COUNTED);
 	json_bool(j, "added_up", n->sum == EXPLAIN_ADDED_UP);
+	json_bool(j, "share", n->shared);
 }
 
 static void json_longest(struct json *j, const struct explain *e, const struct explain_longest *l)

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Times off the CPU that are added up by stack and span, of a program with more spans than there can be sums: each nap is
-# added up in its own span, or counted as one whose span is lost, and keeps its stack.
+# added up in its own span, or counted as one whose span is lost, and keeps its stack. What a span's nap took is explained by
+# it, and not as a share of all naps of its thread.
 source "$(dirname "$0")/../lib.sh"
 
 "${CC:-gcc}" -std=gnu11 -O1 -g -I"$TEST_DIR" -rdynamic "$TEST_DIR/many.c" "$TEST_DIR/variable.c" -o many -pthread
@@ -15,6 +16,7 @@ end_program
 braid report --by span --json --top 100000 many.trace >spans.json
 braid report --by span many.trace >spans.txt
 braid script --raw many.trace >many.raw
+braid explain --slowest 50 --json many.trace >slowest.json
 python3 - <<'END'
 import json, re
 
@@ -33,6 +35,13 @@ assert len(apart) > 100 and spans["spans"] > 100, spans["spans"]
 assert spans["spans_lost"] == lost and lost <= sum(together) <= lost + 200, (sum(together), lost) # some times are in no span
 assert sum(apart) + sum(together) > 30000
 assert dropped or len(apart) < 8192 * 6
+own = all_of = 0
+for line in open("slowest.json"):
+    e = json.loads(line)
+    own += sum(p["time_s"] for p in e["parts"] if p["added_up"] and not p["share"])
+    all_of += e["time_s"]
+# a span lasts from the first to the last that is recorded of its only nap, and perhaps of a sample beside that
+assert own > 0.8 * all_of, (own, all_of)
 END
 if grep -q '"spans_lost":[1-9]' spans.json; then
 	grep -q '^ *lost: the spans of ' spans.txt || fail "the report does not say that spans are lost: $(cat spans.txt)"

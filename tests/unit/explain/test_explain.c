@@ -176,8 +176,9 @@ START_TEST(what_is_only_counted)
 	ck_assert_ptr_nonnull(
 		strstr(text, "4.80 ms         -           -  waiting on a futex, in times that are only counted\n"));
 	ck_assert_ptr_nonnull(strstr(text, "The longest single piece: 32.00 ms at 0.001000 s, running"));
-	ck_assert_ptr_nonnull(strstr(json, "\"state\":\"futex\",\"object\":\"\",\"site\":null,\"only_counted\":true,"
-					   "\"added_up\":false,\"node\":2,\"time_s\":0.0048,\"count\":null}"));
+	ck_assert_ptr_nonnull(strstr(json,
+				     "\"state\":\"futex\",\"object\":\"\",\"site\":null,\"only_counted\":true,"
+				     "\"added_up\":false,\"share\":true,\"node\":2,\"time_s\":0.0048,\"count\":null}"));
 	free(text);
 	free(json);
 	explain_free(e);
@@ -207,8 +208,9 @@ START_TEST(what_was_added_up)
 	ck_assert_ptr_nonnull(strstr(text,
 				     "4.00 ms         -           -  waiting for the disk, in times that are only "
 				     "counted\n"));
-	ck_assert_ptr_nonnull(strstr(json, "\"only_counted\":false,\"added_up\":true,\"node\":1,\"time_s\":0.006,"
-					   "\"count\":null}"));
+	ck_assert_ptr_nonnull(
+		strstr(json, "\"only_counted\":false,\"added_up\":true,\"share\":true,\"node\":1,\"time_s\":0.006,"
+			     "\"count\":null}"));
 	free(text);
 	free(json);
 	explain_free(part);
