@@ -167,10 +167,12 @@ static __always_inline bool offcpu_walks(const struct braid_thread_time *t, stru
 	return l && l->min_ns != NEVER;
 }
 
-/* Whether an interval that is too short for an event is added up. Sums have no virtual thread. */
-static __always_inline bool interval_is_summed_short(struct braid_thread_time *t, struct braid_interval *i)
+/* Whether the current interval, which is too short for an event, is added up. Sums have no virtual thread. */
+static __always_inline bool now_is_summed_short(struct braid_thread_time *t)
 {
-	return offcpu_sums_short && t->since_ns && !i->vthread && (!offcpu_filtered || filter_selects(t, i));
+	if (!offcpu_sums_short || !t->since_ns || t->now.vthread)
+		return false;
+	return !offcpu_filtered || (filter_may_select_alike(t) && filter_selects(t, &t->now));
 }
 
 /*
@@ -179,7 +181,7 @@ static __always_inline bool interval_is_summed_short(struct braid_thread_time *t
  */
 static __always_inline bool offcpu_ended_short(struct braid_thread_time *t, bool late)
 {
-	if (!interval_is_summed_short(t, &t->now))
+	if (!now_is_summed_short(t))
 		return false;
 	t->now.flags |= BRAID_OFFCPU_SHORT;
 	if (!late && offcpu_has_end(t->now.flags))
