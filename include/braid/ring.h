@@ -324,7 +324,7 @@ enum braid_setting_origin {
 	BRAID_SETTING_CONFIG_FILE = 3, /* -XX:Flags, -XX:VMOptionsFile */
 	BRAID_SETTING_MANAGEMENT = 4,  /* HotSpotDiagnosticMXBean */
 	BRAID_SETTING_ERGONOMIC = 5,   /* the JVM, for this machine */
-	BRAID_SETTING_ATTACH = 6,      /* jcmd VM.set_flag */
+	BRAID_SETTING_ATTACH = 6,      /* jinfo -flag */
 	BRAID_SETTING_INTERNAL = 7,
 	BRAID_SETTING_IMAGE = 8,    /* the JDK's image, since JDK 21 */
 	BRAID_SETTING_DEFAULT = 16, /* nobody; the VM's own numbers have four bits, and this one is 0 there */

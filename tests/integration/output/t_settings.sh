@@ -58,10 +58,16 @@ wait_sampling
 wait_joined "$JAVA_PID"
 ask w property greeting hello
 ask w property added later
-"$JAVA_HOME/bin/jcmd" "$JAVA_PID" VM.set_flag MinHeapFreeRatio 35 >/dev/null
+by=management
+if [[ $(java_version) -ge 9 ]]; then
+	"$JAVA_HOME/bin/jcmd" "$JAVA_PID" VM.set_flag MinHeapFreeRatio 35 >/dev/null
+else
+	"$JAVA_HOME/bin/jinfo" -flag MinHeapFreeRatio=35 "$JAVA_PID"
+	by=attach
+fi
 stop_record
 braid info --settings b.trace >settings
-grep -qxF -- '  -XX:MinHeapFreeRatio=35  (management, was 40)' settings || fail "the flag has not changed: $(cat settings)"
+grep -qxF -- '  -XX:MinHeapFreeRatio=35  ('"$by"', was 40)' settings || fail "the flag has not changed: $(cat settings)"
 grep -qxF -- '  -Dgreeting=hello  (was good day)' settings || fail "the property has not changed: $(cat settings)"
 grep -qxF -- '  -Dadded=later' settings || fail "the new property is missing: $(cat settings)"
 braid query b.trace "SELECT was || ', ' || value FROM settings WHERE was IS NOT NULL AND key = 'greeting'" | finds '^good day, hello' ||
