@@ -14,5 +14,5 @@ run()
 		fail "RewriteAll $*: $(cat out)"
 }
 
-run load 100
-run retransform 200
+run load 0 100
+run retransform 0 200

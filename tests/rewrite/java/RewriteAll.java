@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import java.io.File;
+import java.io.FileWriter;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.net.URI;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -18,11 +20,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /*
- * RewriteAll AGENT load|retransform EVERY [JAR...]: loads and verifies every EVERYth class of the JDK and of jars,
- * rewritten. `load`: as they are loaded. `retransform`: after that, then puts them back and compares them with what
- * they were. Fails if the JVM refuses one.
+ * RewriteAll AGENT load|retransform FIRST EVERY [JAR...]: loads and verifies every EVERYth class of the JDK from the one
+ * with the number FIRST on, and all of the jars, rewritten. `load`: as they are loaded. `retransform`: after that, then
+ * puts them back and compares them with what they were, and appends the names of those that have been something else
+ * meanwhile to the file that the property rewrite.names has. Fails if the JVM refuses one.
  */
-public class RewriteAll {
+public class RewriteAll
+{
 	static native void rewrite(boolean on);
 	static native long count(int which);
 	static native int retransform();
@@ -88,17 +92,31 @@ public class RewriteAll {
 		return all;
 	}
 
-	private static void switchAll()
+	private static void note(List<String> names) throws IOException
 	{
+		String file = System.getProperty("rewrite.names");
+
+		if (file == null)
+			return;
+		try (PrintWriter out = new PrintWriter(new FileWriter(file, true))) {
+			for (String name : names)
+				out.println(name);
+		}
+	}
+
+	private static void switchAll() throws IOException
+	{
+		List<String> changed = new ArrayList<>();
 		Map<Class<?>, Long> before = hashes();
-		int same = 0, back = 0;
+		int back = 0;
 		long start = System.nanoTime();
 
 		rewrite(true);
 		bad += retransform();
 		System.out.printf("rewritten in %d ms%n", (System.nanoTime() - start) / 1000000);
 		for (Map.Entry<Class<?>, Long> e : before.entrySet())
-			same += hash(e.getKey()) == e.getValue() ? 1 : 0;
+			if (hash(e.getKey()) != e.getValue())
+				changed.add(e.getKey().getName());
 		rewrite(false);
 		start = System.nanoTime();
 		bad += retransform();
@@ -110,31 +128,34 @@ public class RewriteAll {
 				System.err.println("not as it was: " + e.getKey());
 				bad++;
 			}
-		System.out.printf("%d classes, %d without code, %d as before%n", before.size(), same, back);
+		System.out.printf("%d classes, %d without code, %d as before%n", before.size(),
+				  before.size() - changed.size(), back);
+		note(changed);
 	}
 
 	public static void main(String[] args) throws Exception
 	{
-		int every = Integer.parseInt(args[2]);
+		int first = Integer.parseInt(args[2]), every = Integer.parseInt(args[3]);
 		List<String> files = jdk();
 		List<URL> urls = new ArrayList<>();
 
 		System.load(args[0]);
 		rewrite(args[1].equals("load"));
-		for (int i = 0; i < files.size(); i += every)
+		for (int i = first; i < files.size(); i += every)
 			load(files.get(i), ClassLoader.getSystemClassLoader());
-		for (int i = 3; i < args.length; i++)
+		for (int i = 4; i < args.length; i++)
 			urls.add(new File(args[i]).toURI().toURL());
 		URLClassLoader jars = new URLClassLoader(urls.toArray(new URL[0]));
-		for (int i = 3; i < args.length; i++)
+		for (int i = 4; i < args.length; i++)
 			for (String file : jar(args[i]))
 				load(file, jars);
 		rewrite(false);
 		if (args[1].equals("retransform"))
 			switchAll();
-		System.out.printf("%d classes loaded, %d lack others, %d rewritten with %d methods and %d writes, %d refused, %d malformed, "
-					  + "%d bad%n",
-				  loaded, missing, count(0), count(1), count(4), count(2), count(3), bad);
+		System.out.printf(
+			"%d classes loaded, %d lack others, %d rewritten with %d methods and %d writes, %d refused, %d malformed, "
+				+ "%d bad%n",
+			loaded, missing, count(0), count(1), count(4), count(2), count(3), bad);
 		System.exit(bad == 0 && count(3) == 0 && count(1) > 0 && count(4) > 0 ? 0 : 1);
 	}
 }
