@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Fuzzes the reader of heap dumps: the input is one, behind a byte that says what becomes of it: it is printed, with
- * the way to every object, as text or JSON, or only read.
+ * the way to objects and who holds those of classes, as text or JSON, or only read.
  */
 #include <stdint.h>
 
@@ -16,6 +16,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define MEMORY (64U << 20)
 #define PATHS 16 /* objects */
 
+static void print_holders(struct hprof_report *r, int json, FILE *out)
+{
+	char name[HPROF_NAME];
+	struct hprof_holders f;
+
+	for (uint32_t class = 0; class < r->h->dump.classes.count && class < PATHS; class ++) {
+		hprof_class_text(&r->h->dump, class, name);
+		if (!hprof_holders_find(&f, &r->paths, name))
+			(void)(json ? hprof_holders_json : hprof_holders_text)(out, r, name, &f);
+		hprof_holders_free(&f);
+	}
+}
+
 static void print_all(struct hprof *h, int json, FILE *out)
 {
 	struct hprof_report r = {.path = "fuzz", .h = h, .rows = 10, .levels = 5, .percent = 1};
@@ -24,6 +37,7 @@ static void print_all(struct hprof *h, int json, FILE *out)
 		(void)(json ? hprof_json(out, &r) : hprof_text(out, &r));
 		for (uint32_t number = 0; number < h->dump.count && number < PATHS; number++)
 			(void)(json ? hprof_path_json(out, &r, number) : hprof_path_text(out, &r, number));
+		print_holders(&r, json, out);
 	}
 	hprof_suspects_free(&r.suspects);
 	hprof_paths_free(&r.paths);

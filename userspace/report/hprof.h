@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include <hprof/by_root.h>
+#include <hprof/holders.h>
 #include <hprof/path.h>
 #include <hprof/suspects.h>
 
@@ -25,6 +26,10 @@ int hprof_json(FILE *out, struct hprof_report *r);
 /* What the roots retain, by root. */
 int hprof_by_root_text(FILE *out, const struct hprof_report *r, const struct hprof_by_root *b);
 int hprof_by_root_json(FILE *out, const struct hprof_report *r, const struct hprof_by_root *b);
+
+/* Who holds the objects of a class. */
+int hprof_holders_text(FILE *out, struct hprof_report *r, const char *class_name, const struct hprof_holders *f);
+int hprof_holders_json(FILE *out, struct hprof_report *r, const char *class_name, const struct hprof_holders *f);
 
 /* What holds the object at that place; 0: nothing does, of the object `number`. */
 int hprof_path_text(FILE *out, struct hprof_report *r, uint32_t number);

@@ -102,6 +102,48 @@ static void path(struct json *j, struct hprof_report *r, const struct hprof_path
 	json_close(j, ']');
 }
 
+static int holder(struct json *j, struct hprof_report *r, const struct hprof_holder *f)
+{
+	struct hprof_path p;
+	int err = hprof_path_find(&r->paths, f->place, &p);
+
+	if (err)
+		return err;
+	json_open(j, NULL, '{');
+	json_number(j, "points", f->points);
+	path(j, r, &p);
+	json_number(j, "with_stack", f->traced);
+	if (f->traced) {
+		json_open(j, "allocated", '{');
+		json_number(j, "objects", f->of_trace);
+		stack(j, r, "stack", f->trace);
+		json_close(j, '}');
+	}
+	json_close(j, '}');
+	hprof_path_free(&p);
+	return 0;
+}
+
+int hprof_holders_json(FILE *out, struct hprof_report *r, const char *class_name, const struct hprof_holders *f)
+{
+	struct json j = {.out = out};
+	int err = 0;
+
+	json_open(&j, NULL, '{');
+	head(&j, r);
+	json_string(&j, "class", class_name);
+	sum(&j, "of_class", &f->held);
+	json_number(&j, "points", f->points);
+	json_number(&j, "with_stack", f->traced);
+	json_open(&j, "holders", '[');
+	for (size_t i = 0; i < f->list.count && i < r->rows && !err; i++)
+		err = holder(&j, r, &f->list.at[i]);
+	json_close(&j, ']');
+	json_close(&j, '}');
+	putc('\n', out);
+	return err;
+}
+
 int hprof_path_json(FILE *out, struct hprof_report *r, uint32_t number)
 {
 	struct json j = {.out = out};

@@ -159,6 +159,50 @@ int hprof_path_text(FILE *out, struct hprof_report *r, uint32_t number)
 	return 0;
 }
 
+/* ---- the objects of a class ---- */
+
+static void holder_stack(FILE *out, const struct hprof_report *r, const struct hprof_holder *holder)
+{
+	uint32_t count = hprof_frames(r->h, holder->trace);
+	char text[HPROF_TEXT];
+
+	if (!holder->traced)
+		return;
+	fprintf(out, "    %11s  by, %" PRIu64 " of the %" PRIu64 " that have their stack\n", "allocated",
+		holder->of_trace, holder->traced);
+	for (uint32_t f = 0; f < count && f < SITE_FRAMES_SHOWN; f++)
+		fprintf(out, "    %11s  %s\n", "", hprof_frame_text(r->h, holder->trace, f, text));
+	if (count > SITE_FRAMES_SHOWN)
+		fprintf(out, "    %11s  %" PRIu32 " more\n", "", count - SITE_FRAMES_SHOWN);
+}
+
+int hprof_holders_text(FILE *out, struct hprof_report *r, const char *class_name, const struct hprof_holders *f)
+{
+	char size[QUANTITY_TEXT];
+
+	head(out, r);
+	fprintf(out,
+		"\n%s: %" PRIu64 " object%s held, %s; the ways to those that have one of %" PRIu64
+		" points in these bytes\n",
+		class_name, f->held.objects, plural(f->held.objects), size_text(size, f->held.bytes), f->points);
+	for (size_t i = 0; i < f->list.count && i < r->rows; i++) {
+		const struct hprof_holder *holder = &f->list.at[i];
+		struct hprof_path path;
+		int err = hprof_path_find(&r->paths, holder->place, &path);
+
+		if (err)
+			return err;
+		fprintf(out, "\n%6.1f%% of the points, for example\n", percent(holder->points, f->points));
+		path_steps(out, r, &path);
+		hprof_path_free(&path);
+		holder_stack(out, r, holder);
+	}
+	if (f->list.count > r->rows)
+		putc('\n', out);
+	text_more(out, 0, f->list.count, r->rows);
+	return 0;
+}
+
 /* ---- suspects ---- */
 
 static void what(FILE *out, struct hprof_report *r, const struct hprof_suspect *s)

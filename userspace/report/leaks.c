@@ -39,6 +39,12 @@ static uint32_t pid_of(const struct views *v, const struct site_view *s)
 	return s->process ? analysis_process(v->an, s->process)->pid : 0;
 }
 
+/* Whether a shell takes the name as it is between quotes. It comes from the trace. */
+static bool is_word(const char *name)
+{
+	return !strchr(name, '\'');
+}
+
 static void text_holders(FILE *out, const struct views *v, const struct site_view *s)
 {
 	uint32_t pid = pid_of(v, s);
@@ -46,7 +52,11 @@ static void text_holders(FILE *out, const struct views *v, const struct site_vie
 
 	if (pid)
 		snprintf(number, sizeof(number), "%" PRIu32, pid);
-	fprintf(out, "  who holds them: braid heap %s --dump FILE --watch TIME, and then braid heap FILE\n", number);
+	fprintf(out, "  who holds them: braid heap %s --dump FILE, and then braid heap FILE --class ", number);
+	if (is_word(s->class))
+		fprintf(out, "'%s'\n", s->class);
+	else
+		fputs("CLASS\n", out);
 }
 
 void text_leaks(FILE *out, const struct views *v, unsigned top)

@@ -39,7 +39,7 @@ suspects g1 -XX:+UseG1GC -Xmx256m
 braid report serial.trace >serial.txt
 grep -A 3 '^Leak suspects' serial.txt | finds 'byte\[\], Growing.leak' || fail "the report: $(grep -A 12 '^Leak suspects' serial.txt)"
 pid=$(braid report --json serial.trace | python3 -c 'import json, sys; print(json.load(sys.stdin)["leak_suspects"][0]["pid"])')
-grep -q "who holds them: braid heap $pid --dump FILE" serial.txt || fail "the report does not say how to find who holds them"
+grep -qF "who holds them: braid heap $pid --dump FILE, and then braid heap FILE --class 'byte[]'" serial.txt || fail "the report does not say how to find who holds them"
 
 # What a program does not keep leaves no suspects.
 braid record -e alloc=64,live=65536 -o none.trace -- "$JAVA" -XX:+UseSerialGC -version >none.out 2>none.err

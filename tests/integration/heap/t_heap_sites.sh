@@ -39,6 +39,29 @@ if [[ $# -gt 0 ]]; then
 fi
 sites "$JAVA_HOME" -XX:+UseG1GC
 
+# So does what holds the objects of a class: each way has the stacks of its own objects beside it. The arrays of the map and
+# those of the local variable have ten million bytes each.
+braid heap sites.hprof --class 'byte[]' -n 200 --json >class.json || fail "no class"
+python3 - <<'PYTHON' || fail "class: $(braid heap sites.hprof --class 'byte[]')"
+import json
+
+found = json.load(open("class.json"))
+ways = {}
+for w in found["holders"]:
+    steps = " ".join(step["class"] for step in w["path"])
+    ways.setdefault("fillCache" if "HashMap$Node[]" in steps else "holdLocal" if "byte[][]" in steps else "other", []).append(w)
+assert sum(w["points"] for w in found["holders"]) == found["points"] and 190 <= found["points"] <= 200, found["points"]
+for method in ["fillCache", "holdLocal"]:
+    assert sum(w["points"] for w in ways[method]) > 0.3 * found["points"], ways[method]
+    stacks = [" ".join(w["allocated"]["stack"]) for w in ways[method] if w["with_stack"]]
+    assert stacks and all(f"HeapSites.{method}(HeapSites.java:" in s for s in stacks), stacks
+PYTHON
+braid heap sites.hprof --class 'byte[]' -n 2 >class
+grep -A 2 '^ *allocated  by, [0-9]* of the [0-9]* that have their stack' class | finds ' HeapSites\.[a-zA-Z]*(HeapSites.java:[0-9]*)' ||
+	fail "class as text: $(cat class)"
+! braid heap sites.hprof --class HeapSites.None 2>err || fail "who holds a class that is not there"
+grep -q 'nothing holds an object of a class HeapSites.None' err || fail "a class that is not there: $(cat err)"
+
 # Text has the stack beside the path, also of one object.
 braid heap sites.hprof -n 3 >text
 grep -A 3 '^ *allocated  by ([0-9]* of its objects have their stack)' text | finds ' HeapSites\.[a-zA-Z]*(HeapSites.java:[0-9]*)' ||

@@ -147,7 +147,8 @@ START_TEST(what_grows_is_a_suspect)
 	text_leaks(out, r.v, 30);
 	fclose(out);
 	ck_assert_ptr_nonnull(strstr(text, "demo.Lock, demo.Util.inline"));
-	ck_assert_ptr_nonnull(strstr(text, "braid heap 100 --dump FILE --watch TIME"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "braid heap 100 --dump FILE, and then braid heap FILE --class 'demo.Lock'\n"));
 	ck_assert_ptr_nonnull(strstr(text, "the heap has 700 B more of demo.Lock than at the first histogram"));
 	ck_assert_ptr_null(strstr(text, "demo.Queue"));
 	free(text);

@@ -96,8 +96,8 @@ static void check_options(const struct heap_command *c, struct argp_state *state
 	if (c->by_root && !c->file.path && (c->by_vm || c->dump || (option && !strcmp(option, "output"))))
 		argp_error(state,
 			   "--by root counts in a copy, now: it does not go with --all, --live, --dump or --output");
-	if (c->by_root && c->file.one)
-		argp_error(state, "--by root and --path are two questions");
+	if (c->by_root + c->file.one + (c->file.class_name != NULL) > 1)
+		argp_error(state, "--by root, --path and --class are different questions");
 	if (c->watch_ns && !c->dump)
 		argp_error(state, "--watch is for a heap dump, which --dump FILE writes");
 	if (!c->file.path && c->file.option)

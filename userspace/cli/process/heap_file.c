@@ -12,12 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_PATH = 0x200, OPT_LEVELS, OPT_SUSPECTS, OPT_MEMORY };
+enum { OPT_PATH = 0x200, OPT_CLASS, OPT_LEVELS, OPT_SUSPECTS, OPT_MEMORY };
 
 static const struct argp_option options[] = {
 	{0, 0, NULL, 0, "Of a heap dump:", 1},
 	{"path", OPT_PATH, "ADDRESS", 0, "Print only what holds the object at ADDRESS: the shortest way from a root",
 	 1},
+	{"class", OPT_CLASS, "NAME", 0,
+	 "Print only what holds the objects of this class: the ways from roots to some of them", 1},
 	{"levels", OPT_LEVELS, "N", 0, "Levels of the tree of dominators (default 5)", 1},
 	{"suspects", OPT_SUSPECTS, "PERCENT", 0, "The least share of a leak suspect (default 10)", 1},
 	{"memory", OPT_MEMORY, "SIZE", 0,
@@ -46,6 +48,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		f->option = "path";
 		f->one = true;
 		f->address = address(state, arg);
+		return 0;
+	case OPT_CLASS:
+		f->option = "class";
+		f->class_name = arg;
 		return 0;
 	case OPT_LEVELS:
 		f->option = "levels";
@@ -80,6 +86,22 @@ static int print_path(struct hprof_report *r, const struct heap_file *f, bool as
 	return as_json ? hprof_path_json(stdout, r, number) : hprof_path_text(stdout, r, number);
 }
 
+static int print_holders(struct hprof_report *r, const struct heap_file *f, bool as_json)
+{
+	struct hprof_holders found;
+	int err = hprof_holders_find(&found, &r->paths, f->class_name);
+
+	if (!err && !found.held.objects) {
+		log_error("%s: nothing holds an object of a class %s", f->path, f->class_name);
+		err = -ENOENT;
+	}
+	if (!err)
+		err = as_json ? hprof_holders_json(stdout, r, f->class_name, &found)
+			      : hprof_holders_text(stdout, r, f->class_name, &found);
+	hprof_holders_free(&found);
+	return err;
+}
+
 static int print_by_root(struct hprof_report *r, bool as_json)
 {
 	struct hprof_by_root b;
@@ -107,9 +129,10 @@ static int print(struct hprof *h, const struct heap_file *f, unsigned rows, bool
 	int err = hprof_paths_init(&r.paths, h);
 
 	if (!err)
-		err = f->one	   ? print_path(&r, f, as_json)
-		      : f->by_root ? print_by_root(&r, as_json)
-				   : print_report(&r, as_json);
+		err = f->one	      ? print_path(&r, f, as_json)
+		      : f->class_name ? print_holders(&r, f, as_json)
+		      : f->by_root    ? print_by_root(&r, as_json)
+				      : print_report(&r, as_json);
 	hprof_paths_free(&r.paths);
 	return err;
 }

@@ -8,10 +8,11 @@
 #include <stdint.h>
 
 struct heap_file {
-	const char *path; /* NULL: the command is about a process */
-	bool one;	  /* only what holds one object is asked for */
-	bool by_root;	  /* print what the roots retain */
-	uint64_t address; /* its id */
+	const char *path;	/* NULL: the command is about a process */
+	bool one;		/* only what holds one object is asked for */
+	bool by_root;		/* print what the roots retain */
+	uint64_t address;	/* its id */
+	const char *class_name; /* only what holds the objects of this class is asked for; NULL: it is not */
 	unsigned levels, percent;
 	uint64_t memory;    /* bytes */
 	const char *option; /* the last option that needs a file; NULL: none was given */
