@@ -83,14 +83,14 @@ static __always_inline struct file *file_of(struct task_struct *task, __u64 fd)
 	if (!table || (__u32)fd >= table->max_fds)
 		return NULL;
 	if (kernel_casts) /* any structure that begins with a pointer */
-		return (struct file *)CAST(struct list_head, table->fd + (__u32)fd)->next;
+		return (struct file *)CAST(list_head, table->fd + (__u32)fd)->next;
 	bpf_probe_read_kernel(&file, sizeof(file), table->fd + (__u32)fd);
 	return file;
 }
 
 static __always_inline __u32 inode_class(struct inode *inode)
 {
-	switch (READ(struct inode, inode, i_mode) & FILE_TYPE) {
+	switch (READ(inode, inode, i_mode) & FILE_TYPE) {
 	case FILE_SOCKET:
 		return BRAID_OFFCPU_SOCKET;
 	case FILE_FIFO:
@@ -102,7 +102,7 @@ static __always_inline __u32 inode_class(struct inode *inode)
 
 static __always_inline __u32 file_class(struct file *file)
 {
-	return file ? inode_class(READ(struct file, file, f_inode)) : BRAID_OFFCPU_FILE;
+	return file ? inode_class(READ(file, file, f_inode)) : BRAID_OFFCPU_FILE;
 }
 
 /* The classes of file_class(). */
@@ -179,11 +179,11 @@ static __always_inline void object_unix(struct object *o, struct unix_sock *s)
 static __always_inline void object_sock(struct object *o, struct sock *sock)
 {
 	struct braid_address *to = (struct braid_address *)o->text;
-	bool listens = READ(struct sock, sock, __sk_common.skc_state) == SOCKET_LISTENS;
-	__u16 port = listens ? __builtin_bswap16(READ(struct sock, sock, __sk_common.skc_num))
-			     : READ(struct sock, sock, __sk_common.skc_dport);
+	bool listens = READ(sock, sock, __sk_common.skc_state) == SOCKET_LISTENS;
+	__u16 port = listens ? __builtin_bswap16(READ(sock, sock, __sk_common.skc_num))
+			     : READ(sock, sock, __sk_common.skc_dport);
 
-	switch (READ(struct sock, sock, __sk_common.skc_family)) {
+	switch (READ(sock, sock, __sk_common.skc_family)) {
 	case FAMILY_UNIX:
 		object_unix(o, (struct unix_sock *)sock);
 		return;
@@ -211,9 +211,9 @@ static __always_inline void object_sock(struct object *o, struct sock *sock)
 
 static __always_inline struct sock *sock_of(struct file *file)
 {
-	struct socket *socket = READ(struct file, file, private_data);
+	struct socket *socket = READ(file, file, private_data);
 
-	return READ(struct socket, socket, sk);
+	return READ(socket, socket, sk);
 }
 
 /* Describes an open file; `o` is zeroed. */
@@ -223,8 +223,8 @@ static __always_inline void object_of_file(struct object *o, struct file *file)
 
 	if (!file)
 		return;
-	inode = READ(struct file, file, f_inode);
-	o->number = READ(struct inode, inode, i_ino);
+	inode = READ(file, file, f_inode);
+	o->number = READ(inode, inode, i_ino);
 	o->class = inode_class(inode);
 	switch (o->class) {
 	case BRAID_OFFCPU_SOCKET:
