@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* The kernel side of braid in one object: includes one file per task. The collector loads it. */
 #include "maps.bpf.h"
+#include "kernel_symbol.bpf.h"
 #include "jvm/stack_request.bpf.h"
 #include "jvm/drain.bpf.h"
 #include "offcpu/thread_life.bpf.h"

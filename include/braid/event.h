@@ -557,6 +557,9 @@ struct braid_drain {
 	__u64 lost;    /* out: records for which the map `records` had no room */
 };
 
+/* What the kernel prints of a function: "name+0xOFFSET/0xSIZE [module]"; the address alone if none is there (lib/vsprintf.c: %pS). */
+#define BRAID_KERNEL_SYMBOL_MAX 640
+
 /* Value of the per-CPU map `counters`. */
 struct braid_counters {
 	__u64 samples;	    /* taken */

@@ -493,6 +493,14 @@ void kernel_side_remove_ring(struct kernel_side *k, uint32_t slot)
 	bpf_map_delete_elem(bpf_map__fd(k->skel->maps.rings), &slot);
 }
 
+int kernel_side_symbol(const struct kernel_side *k, uint64_t address, char **text)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &address, .ctx_size_in = sizeof(address));
+
+	*text = k->skel->bss->kernel_symbol_text;
+	return bpf_prog_test_run_opts(bpf_program__fd(k->skel->progs.kernel_symbol), &run) ?: (int)run.retval;
+}
+
 int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_record_fn fn, void *ctx, struct braid_drain *total)
 {
 	struct braid_drain d;

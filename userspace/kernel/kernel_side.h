@@ -69,6 +69,9 @@ size_t kernel_side_event_bytes(const struct kernel_side *k);
 /* A descriptor to watch for edges. It is signalled when an eighth of the ring is full. */
 int kernel_side_events(const struct kernel_side *k);
 
+/* What the kernel prints of its function at this address; *text is valid until the next call, and may be changed. */
+int kernel_side_symbol(const struct kernel_side *k, uint64_t address, char **text);
+
 /* Makes the kernel side send the frames of every stack again at its next hit. */
 void kernel_side_forget_stacks(struct kernel_side *k);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modules.h"
 
-#include "kernel_symbols.h"
 #include "module_budget.h"
 #include "module_file.h"
 #include "module_load.h"
@@ -58,7 +57,8 @@ struct modules {
 	uint32_t last_module;
 	uint32_t last_symbol;
 	struct module kernel;
-	struct kernel_symbols *kernel_symbols;
+	struct kernel_side *kernel_side;
+	bool kernel_failed; /* it has been said that its names cannot be found */
 	struct module_lines *found;
 };
 
@@ -68,6 +68,7 @@ int modules_new(struct modules **out, struct sink *sink, struct kernel_side *ker
 	if (!*out)
 		return -ENOMEM;
 	(*out)->sink = sink;
+	(*out)->kernel_side = kernel;
 	(*out)->lines = lines;
 	return loader_new(&(*out)->loader, sink, kernel, modules_deferred_names(*out));
 }
@@ -106,7 +107,6 @@ void modules_free(struct modules *m)
 		entry_free(e);
 	}
 	module_lines_free(m->found);
-	symbols_free(m->kernel.symbols);
 	pair_map_free(&m->symbol_ids);
 	pair_map_free(&m->bound_at);
 	for (uint32_t i = 0; i < m->bound_count; i++)
@@ -368,30 +368,28 @@ static uint64_t symbol_owner(const struct module *module)
 	return (uint64_t)(module->debug_fd >= 0) << 32 | module->id;
 }
 
-static uint32_t symbol_id(struct modules *m, const struct module *module, uint64_t address)
+static uint32_t symbol_id(struct modules *m, const struct module *module, const struct symbol *sym)
 {
 	uint64_t owner = symbol_owner(module);
-	struct pair_entry *e;
-	struct symbol sym;
+	struct pair_entry *e = pair_find(&m->symbol_ids, owner, sym->address);
 
-	if (!symbols_find(module->symbols, address, &sym))
-		return 0;
-	e = pair_find(&m->symbol_ids, owner, sym.address);
 	if (e)
 		return e->value;
 	if (m->symbol_ids.count >= SYMBOL_IDS_MAX)
 		pair_map_free(&m->symbol_ids);
-	if (!pair_put(&m->symbol_ids, owner, sym.address, ++m->last_symbol))
+	if (!pair_put(&m->symbol_ids, owner, sym->address, ++m->last_symbol))
 		return 0;
-	emit_symbol(m, module, &sym, m->last_symbol);
+	emit_symbol(m, module, sym, m->last_symbol);
 	return m->last_symbol;
 }
 
 uint32_t modules_symbol(struct modules *m, struct module *module, uint64_t vaddr)
 {
+	struct symbol sym;
+
 	if (!module->symbols_tried)
 		load_symbols(m, module);
-	return module->symbols ? symbol_id(m, module, vaddr) : 0;
+	return module->symbols && symbols_find(module->symbols, vaddr, &sym) ? symbol_id(m, module, &sym) : 0;
 }
 
 uint32_t modules_symbol_named(struct modules *m, const struct module *module, const struct symbol *symbol)
@@ -482,33 +480,33 @@ void modules_lines_done(struct modules *m)
 	m->found = NULL;
 }
 
-void modules_add_kernel(struct modules *m, struct kernel_symbols *symbols)
+void modules_add_kernel(struct modules *m)
 {
 	m->kernel.id = ++m->last_module;
 	m->kernel.kind = TRACE_MODULE_KERNEL;
 	m->kernel.debug_fd = -1;
 	m->kernel.path = (char *)"[kernel]";
-	m->kernel_symbols = symbols;
 	emit_module(m, &m->kernel);
 }
 
-static void load_kernel_symbols(struct modules *m)
+static void kernel_failed(struct modules *m, int err)
 {
-	int err = kernel_symbols_take(m->kernel_symbols, &m->kernel.symbols);
-
-	m->kernel.symbols_tried = true;
-	if (err)
+	if (!m->kernel_failed)
 		sink_notice(m->sink, 0, BRAID_NOTICE_WARNING,
-			    "kernel frames have no names: cannot read /proc/kallsyms: %s (sysctl kernel.kptr_restrict)",
-			    strerror(-err));
+			    "kernel frames have no names: the kernel does not tell them: %s", strerror(-err));
+	m->kernel_failed = true;
 }
 
 uint32_t modules_kernel_symbol(struct modules *m, uint64_t address, uint32_t *module_id)
 {
-	if (!m->kernel.symbols_tried)
-		load_kernel_symbols(m);
+	struct symbol sym;
+	char *text;
+	int err = kernel_side_symbol(m->kernel_side, address, &text);
+
 	*module_id = m->kernel.id;
-	return m->kernel.symbols ? symbol_id(m, &m->kernel, address) : 0;
+	if (err)
+		kernel_failed(m, err);
+	return !err && symbol_from_kernel(text, address, &sym) ? symbol_id(m, &m->kernel, &sym) : 0;
 }
 
 void modules_start(struct modules *m, struct sources *sources)

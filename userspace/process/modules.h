@@ -105,11 +105,10 @@ bool modules_query_servers(struct module *module, uint64_t limit_ns);
 uint32_t modules_lines(struct modules *m, struct module *module, uint64_t vaddr, const struct trace_scope **scopes);
 void modules_lines_done(struct modules *m);
 
-struct kernel_symbols;
-/* Defines the kernel's module, which has to be the first. Its symbols are taken for the first frame that needs them. */
-void modules_add_kernel(struct modules *m, struct kernel_symbols *symbols);
+/* Defines the kernel's module, which has to be the first. */
+void modules_add_kernel(struct modules *m);
 
-/* The trace's id of a kernel symbol; *module_id is the kernel's module. */
+/* The trace's id of the kernel's function at this address, for which the kernel is asked; *module_id is the kernel's module. */
 uint32_t modules_kernel_symbol(struct modules *m, uint64_t address, uint32_t *module_id);
 
 /* ---- lines.c ---- */

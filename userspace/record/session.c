@@ -24,7 +24,6 @@
 #include "kernel/kernel_side.h"
 #include "process/charges.h"
 #include "process/contexts.h"
-#include "process/kernel_symbols.h"
 #include "process/modules.h"
 #include "process/perf_maps.h"
 #include "process/processes.h"
@@ -355,7 +354,6 @@ static int open_parts(struct loop *l)
 	err = err ?: targets_check(o);
 	if (err)
 		return err;
-	s->kernel_symbols = kernel_symbols_begin();
 	err = kernel_side_open(&s->kernel, o);
 	if (err)
 		return err;
@@ -543,7 +541,6 @@ static void free_parts(struct session *s)
 	before_free(s->before);
 	threads_free(s->threads);
 	modules_free(s->modules);
-	kernel_symbols_free(s->kernel_symbols);
 	pools_close(&s->pools);
 	kernel_side_free(s->kernel);
 	sources_close(&s->sources);
@@ -570,7 +567,7 @@ int session_record(const struct record_options *o, int *status)
 	if (err)
 		goto out;
 	facts_emit(&s);
-	modules_add_kernel(s.modules, s.kernel_symbols);
+	modules_add_kernel(s.modules);
 	err = add_targets(&l);
 	err = err ?: session_run(&l);
 	if (!err || l.summary.start_ns)

@@ -51,7 +51,6 @@ struct session {
 	bool finished;	  /* the event loop is to end */
 	bool interrupted; /* by its user, so the command is to end, too */
 	struct kernel_side *kernel;
-	struct kernel_symbols *kernel_symbols;
 	struct modules *modules;
 	struct processes *processes;
 	struct threads *threads;

@@ -57,9 +57,6 @@ bool frames_cover(Elf *elf, uint64_t address);
 /* The start, and the latest possible end, of the description that covers this address. */
 bool frames_around(Elf *elf, uint64_t address, uint64_t *start, uint64_t *end);
 
-/* The text of /proc/kallsyms. -EPERM when every address is 0. */
-int symbols_from_kallsyms(struct symbols **out, const char *text, size_t size);
-
 /* The separate debug file of the image open at `fd`; an fd, or -ENOENT. */
 int debug_file_open(int fd, Elf *elf, const char *root, const char *path);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Names of native and kernel functions, from ELF files and /proc/kallsyms. process/, probes and the unwind tables' code
+ * Names of native functions, from ELF files, and of the kernel's, as it prints them. process/, probes and the unwind tables' code
  * use it.
  */
 #ifndef BRAID_SYMBOL_SYMBOL_H
@@ -42,8 +42,11 @@ bool debuginfod_configured(void);
  */
 int debuginfod_find(const char *build_id, uint64_t limit_ns);
 
-/* /proc/kallsyms; -EPERM when the kernel hides the addresses (kptr_restrict). Names lose their "[module]". */
-int symbols_open_kernel(struct symbols **out);
+/*
+ * What the kernel prints of an address, "name+0xOFFSET/0xSIZE [module]", which is cut behind the name; *out refers to it. False:
+ * it has no name.
+ */
+bool symbol_from_kernel(char *text, uint64_t address, struct symbol *out);
 
 /* The symbol that covers `address` by its size or, without one, is the nearest below in the same section. */
 bool symbols_find(const struct symbols *s, uint64_t address, struct symbol *out);

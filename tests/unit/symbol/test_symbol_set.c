@@ -157,59 +157,30 @@ END_TEST
 
 /* ---- the kernel ---- */
 
-START_TEST(kallsyms_text)
+/* A function as the kernel prints it; NULL if the text names none. */
+static const char *printed(const char *text, uint64_t address, struct symbol *out)
 {
-	static const char text[] =
-		"ffffffff81000000 T _stext\nffffffff81000000 T startup_64\nffffffff81000100 t helper\n"
-		"ffffffff81000200 D some_data\nffffffff81000300 W weak\nnonsense\n\nffffffff81000400 T\n"
-		"ffffffffc0000000 t init_one\t[one]\nffffffffc0000010 T one_run\t[one]\n"
-		"ffffffffc0005000 t two_run\t[two]";
-	struct symbols *s = NULL;
+	static char copy[256];
 
-	ck_assert_int_eq(symbols_from_kallsyms(&s, text, sizeof(text) - 1), 0);
-	ck_assert_uint_eq(symbols_count(s), 6);
-	ck_assert_str_eq(name_at(s, 0xffffffff80ffffff), "");
-	ck_assert_str_eq(name_at(s, 0xffffffff81000000), "startup_64");
-	ck_assert_str_eq(name_at(s, 0xffffffff810002ff), "helper");
-	ck_assert_str_eq(name_at(s, 0xffffffff81000fff), "weak");
-	ck_assert_str_eq(name_at(s, 0xffffffff81001000), "");
-	ck_assert_str_eq(name_at(s, 0xffffffffc000000f), "init_one");
-	ck_assert_str_eq(name_at(s, 0xffffffffc0000fff), "one_run");
-	ck_assert_str_eq(name_at(s, 0xffffffffc0001000), "");
-	ck_assert_str_eq(name_at(s, 0xffffffffc0005000), "two_run");
-	symbols_free(s);
-	ck_assert_int_eq(symbols_from_kallsyms(&s, "0000000000000000 T a\n0000000000000000 t b\n", 42), -EPERM);
-	ck_assert_int_eq(symbols_from_kallsyms(&s, "", 0), -EPERM);
+	(void)snprintf(copy, sizeof(copy), "%s", text);
+	return symbol_from_kernel(copy, address, out) ? out->name : NULL;
 }
-END_TEST
 
-START_TEST(kernel)
+START_TEST(kernel_text)
 {
-	struct symbols *s = NULL;
-	double start = now_ms();
-	int err = symbols_open_kernel(&s);
-	unsigned long address = 0;
-	char text[256];
-	FILE *f;
+	const uint64_t at = 0xffffffff81000123;
+	struct symbol sym;
 
-	if (err == -EPERM || err == -ENOENT || err == -EACCES) {
-		printf("symbol: kernel: skipped: %s\n",
-		       err == -EPERM ? "the addresses are hidden (kptr_restrict)" : strerror(-err));
-		return;
-	}
-	ck_assert_int_eq(err, 0);
-	printf("symbol: kernel: %zu functions in %.1f ms\n", symbols_count(s), now_ms() - start);
-	ck_assert_uint_gt(symbols_count(s), 5000);
-	f = fopen("/proc/kallsyms", "r");
-	ck_assert_ptr_nonnull(f);
-	while (fgets(text, sizeof(text), f) && !strstr(text, " T vfs_read\n"))
-		;
-	fclose(f);
-	ck_assert_int_eq(sscanf(text, "%lx T vfs_read", &address), 1);
-	ck_assert_str_eq(name_at(s, address), "vfs_read");
-	ck_assert_str_eq(name_at(s, address + 8), "vfs_read");
-	ck_assert_str_ne(name_at(s, address - 1), "vfs_read");
-	symbols_free(s);
+	ck_assert_str_eq(printed("vfs_read+0x23/0x3f0", at, &sym), "vfs_read");
+	ck_assert_uint_eq(sym.address, 0xffffffff81000100);
+	ck_assert_uint_eq(sym.size, 0x3f0);
+	ck_assert_str_eq(printed("one_run.isra.0+0x0/0x10 [one]", at, &sym), "one_run.isra.0");
+	ck_assert_uint_eq(sym.address, at);
+	ck_assert_ptr_null(printed("0xffffffff81000123", at, &sym));
+	ck_assert_ptr_null(printed("", at, &sym));
+	ck_assert_ptr_null(printed("+0x1/0x2", at, &sym));
+	ck_assert_ptr_null(printed("vfs_read+0x23", at, &sym));
+	ck_assert_ptr_null(printed("vfs_read+0x23/0x3f0", 0x22, &sym));
 }
 END_TEST
 
@@ -222,7 +193,6 @@ Suite *test_symbol_set(void)
 	add(suite, "empty", empty);
 	add(suite, "demangling", demangling);
 	add(suite, "demangling_bounded", demangling_bounded);
-	add(suite, "kallsyms_text", kallsyms_text);
-	add(suite, "kernel", kernel);
+	add(suite, "kernel_text", kernel_text);
 	return suite;
 }

@@ -390,30 +390,7 @@ static bool check_rate(char *text, size_t size)
 	return doctor_report(text, size, true, "%s = %ld", name, rate);
 }
 
-/* ---- names, files, programs ---- */
-
-static bool check_kallsyms(char *text, size_t size)
-{
-	char line[256];
-
-	if (!file_line("/proc/kallsyms", line, sizeof(line)))
-		return doctor_report(text, size, false, "/proc/kallsyms does not exist: kernel frames have no names");
-	if (strtoull(line, NULL, 16) == 0) {
-		FILE *f = fopen("/proc/kallsyms", "re"); /* per-CPU symbols come first, some at 0 */
-		unsigned long long any = 0;
-
-		for (int i = 0; f && i < 5000 && !any && fgets(line, sizeof(line), f); i++)
-			any = strtoull(line, NULL, 16);
-		if (f)
-			fclose(f);
-		if (!any)
-			return doctor_report(
-				text, size, false,
-				"/proc/kallsyms shows no addresses, so kernel frames have no names: run as root, or "
-				"sysctl kernel.kptr_restrict=0");
-	}
-	return doctor_report(text, size, true, "/proc/kallsyms shows addresses");
-}
+/* ---- files, programs ---- */
 
 static bool check_cache(char *text, size_t size)
 {
@@ -467,7 +444,6 @@ const struct doctor_check doctor_checks[] = {
 	{"perf events", DOCTOR_REQUIRED, check_cpu_clock},
 	{"hardware counters", DOCTOR_OPTIONAL, check_cycles},
 	{"sample rate", DOCTOR_OPTIONAL, check_rate},
-	{"kernel symbols", DOCTOR_OPTIONAL, check_kallsyms},
 	{"eBPF JIT", DOCTOR_OPTIONAL, check_jit},
 	{"attaching", DOCTOR_OPTIONAL, check_attach_rights},
 	{"cache directory", DOCTOR_OPTIONAL, check_cache},
