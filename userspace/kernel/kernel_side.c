@@ -495,32 +495,26 @@ void kernel_side_remove_ring(struct kernel_side *k, uint32_t slot)
 
 int kernel_side_symbol(const struct kernel_side *k, uint64_t address, char **text)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &address, .ctx_size_in = sizeof(address));
-
 	*text = k->skel->bss->kernel_symbol_text;
-	return bpf_prog_test_run_opts(bpf_program__fd(k->skel->progs.kernel_symbol), &run) ?: (int)run.retval;
+	return object_run(k->skel->progs.kernel_symbol, &address, sizeof(address));
 }
 
 int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_record_fn fn, void *ctx, struct braid_drain *total)
 {
 	struct braid_drain d;
-	int err;
+	int result, err;
 
 	k->record_fn = fn;
 	k->fn_ctx = ctx;
 	do {
-		LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &d, .ctx_size_in = sizeof(d));
-
 		d = (struct braid_drain){.slot = slot, .budget = total->budget};
-		err = bpf_prog_test_run_opts(bpf_program__fd(k->skel->progs.drain), &run);
-		if (err)
-			break;
+		result = object_run(k->skel->progs.drain, &d, sizeof(d));
 		total->records += d.records;
 		total->bad += d.bad;
 		total->lost += d.lost;
 		total->budget = d.budget;
 		err = ring_buffer__consume(k->records);
-		err = err < 0 ? err : (int)run.retval;
+		err = err < 0 ? err : result;
 	} while (err >= 0 && d.more && d.budget);
 	total->more = err >= 0 && d.more;
 	return err < 0 ? err : 0;

@@ -5,7 +5,15 @@
 #include "braid.skel.h"
 #include "util/pages.h"
 
+#include <bpf/bpf.h>
 #include <string.h>
+
+int object_run(const struct bpf_program *p, void *arg, size_t size)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = arg, .ctx_size_in = (uint32_t)size);
+
+	return bpf_prog_test_run_opts(bpf_program__fd(p), &run) ?: (int)run.retval;
+}
 
 struct braid_bpf *object_open(void)
 {

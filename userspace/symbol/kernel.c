@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Reads what the kernel prints of its functions (lib/vsprintf.c: %pS). */
 #include "symbol.h"
 
 #include <inttypes.h>
