@@ -39,6 +39,25 @@ static uint32_t pid_of(const struct views *v, const struct site_view *s)
 	return s->process ? analysis_process(v->an, s->process)->pid : 0;
 }
 
+/* Whether the recording has collections of this JVM, and none of old objects. */
+static bool only_young(const struct views *v, const struct site_view *s)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < v->gc.longest.count; i++) {
+		const struct gc_pause *p = &v->gc.longest.at[i];
+
+		if (p->process != s->process)
+			continue;
+		if ((!strstr(p->collector, "young") && !strstr(p->collector, "minor") &&
+		     !strstr(p->collector, "ParNew")) ||
+		    strstr(p->what, "Mixed"))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 /* Whether a shell takes the name as it is between quotes. It comes from the trace. */
 static bool is_word(const char *name)
 {
@@ -69,6 +88,9 @@ void text_leaks(FILE *out, const struct views *v, unsigned top)
 	fputs("\nLeak suspects: sites that grew in each quarter of the time since their first object, estimated\n",
 	      out);
 	text_holders(out, v, e->suspects.at[0]);
+	if (only_young(v, e->suspects.at[0]))
+		fputs("  no collection of old objects was recorded: those that are garbage count as live until one\n",
+		      out);
 	fputs("         growth     per hour         live    objects       GCs  class, and where\n", out);
 	for (size_t i = 0; i < e->suspects.count && i < top; i++) {
 		const struct site_view *s = e->suspects.at[i];
@@ -106,6 +128,7 @@ void json_leaks(struct json *j, const struct views *v, unsigned top)
 		json_number(j, "live_bytes", s->live_bytes);
 		json_decimal(j, "live_objects", s->live_objects);
 		json_decimal(j, "live_survived", s->live_survived);
+		json_bool(j, "young_collections_only", only_young(v, s));
 		json_number_if(j, class.known, "histogram_grown_bytes", class.bytes);
 		json_number_if(j, class.known, "histogram_grown_objects", class.objects);
 		json_stack(j, v, s->stack);

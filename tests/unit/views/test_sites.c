@@ -61,31 +61,6 @@ START_TEST(how_old_objects_got)
 }
 END_TEST
 
-#define ALLOCATION(at, n, ...)                                                                                         \
-	{                                                                                                              \
-		.kind = TRACE_JVM_EVENT, .jvm_event = {                                                                \
-			.process = 1,                                                                                  \
-			AT(at),                                                                                        \
-			.kind = BRAID_JVM_ALLOC,                                                                       \
-			.thread = 1,                                                                                   \
-			.value = 16,                                                                                   \
-			.weight = 160,                                                                                 \
-			.number = n,                                                                                   \
-			__VA_ARGS__                                                                                    \
-		}                                                                                                      \
-	}
-#define ENDED(at, n, what, ...)                                                                                        \
-	{                                                                                                              \
-		.kind = TRACE_JVM_EVENT, .jvm_event = {                                                                \
-			.process = 1,                                                                                  \
-			AT(at),                                                                                        \
-			.kind = BRAID_JVM_##what,                                                                      \
-			.number = n,                                                                                   \
-			.weight = 160,                                                                                 \
-			__VA_ARGS__                                                                                    \
-		}                                                                                                      \
-	}
-
 #define EACH 25 /* objects of each site */
 
 /* Two histograms, between which the class of the suspect has grown in two loaders, and shrunk in a third one. */
@@ -103,15 +78,28 @@ static const struct trace_rec histograms[] = {
 	JVM(AT(431), .kind = BRAID_JVM_HEAP, .number = 2, .value = 875, .weight = 43, .duration_ns = MS),
 };
 
-/* An object of a site, the i-th of EACH. */
+/* An object of a site, which lives for that long; 0: it is live at the end. */
 static void feed(struct run *r, uint32_t class, uint64_t ms, uint64_t number, uint64_t life_ms, bool survived)
 {
-	const struct trace_rec alloc = ALLOCATION(ms, number, .node = ON_INLINE, .name = class),
-			       live = ENDED(1000, number, LIVE, .flags = 4),
-			       died = ENDED(ms, number, DIED, .flags = survived, .duration_ns = life_ms * MS);
+	const struct trace_rec alloc = JVM(AT(ms), .kind = BRAID_JVM_ALLOC, .thread = 1, .node = ON_INLINE,
+					   .name = class, .value = 16, .weight = 160, .number = number),
+			       live = JVM(AT(1000), .kind = BRAID_JVM_LIVE, .number = number, .flags = 4),
+			       died = JVM(AT(ms), .kind = BRAID_JVM_DIED, .number = number, .flags = survived,
+					  .duration_ns = life_ms * MS);
 
 	run_feed(r, &alloc, 1);
 	run_feed(r, life_ms ? &died : &live, 1);
+}
+
+static char *leaks_of(const struct run *r)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	text_leaks(out, r->v, 30);
+	fclose(out);
+	return text;
 }
 
 /*
@@ -122,9 +110,7 @@ START_TEST(what_grows_is_a_suspect)
 {
 	struct run r = run_begin(NULL);
 	const struct event_views *e;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out;
+	char *text;
 
 	run_feed(&r, more, COUNT(more));
 	run_feed(&r, histograms, COUNT(histograms));
@@ -138,14 +124,12 @@ START_TEST(what_grows_is_a_suspect)
 	e = r.v->events;
 	ck_assert_uint_eq(e->suspects.count, 1);
 	ck_assert_str_eq(e->suspects.at[0]->class, "demo.Lock");
-	/* in three quarters of 240 ms: all but the seven that came before 260 ms */
+	/* in three quarters of 240 ms: all but the six that came before 260 ms */
 	ck_assert_uint_eq(e->suspects.at[0]->grown_bytes, (EACH - 6) * 160);
 	ck_assert_double_eq_tol(e->suspects.at[0]->grown_per_hour, (EACH - 6) * 160 / 0.180 * 3600, 1);
 	ck_assert_double_eq_tol(e->suspects.at[0]->live_survived, 4, 1e-9);
 	ck_assert_uint_eq(e->suspects.at[0]->process, 1);
-	out = open_memstream(&text, &size);
-	text_leaks(out, r.v, 30);
-	fclose(out);
+	text = leaks_of(&r);
 	ck_assert_ptr_nonnull(strstr(text, "demo.Lock, demo.Util.inline"));
 	ck_assert_ptr_nonnull(
 		strstr(text, "braid heap 100 --dump FILE, and then braid heap FILE --class 'demo.Lock'\n"));
@@ -170,6 +154,47 @@ START_TEST(chance_is_no_suspect)
 }
 END_TEST
 
+#define YOUNG 60 /* a name */
+
+/* Of a JVM, here the second process, whose old objects no collection has looked at. */
+START_TEST(old_garbage_is_said)
+{
+	const struct trace_rec young = JVM_OF(2, AT(300), .kind = BRAID_JVM_GC_PAUSE, .duration_ns = MS, .name = YOUNG,
+					      .number = 1),
+			       full = JVM_OF(2, AT(310), .kind = BRAID_JVM_GC_PAUSE, .duration_ns = MS, .name = C_LOCK,
+					     .number = 2);
+
+	const struct trace_rec name = NAME(YOUNG, "Parallel young");
+
+	for (int pauses = 0; pauses <= 2; pauses++) {
+		struct run r = run_begin(NULL);
+		char *text;
+
+		run_feed(&r, more, COUNT(more));
+		run_feed(&r, &name, 1);
+		for (uint32_t i = 0; i < EACH; i++) {
+			const struct trace_rec of_second[] = {
+				JVM_OF(2, AT(200 + 10 * i), .kind = BRAID_JVM_ALLOC, .name = C_LOCK, .value = 16,
+				       .weight = 160, .number = 1 + i),
+				JVM_OF(2, AT(1000), .kind = BRAID_JVM_LIVE, .number = 1 + i, .flags = 4),
+			};
+
+			run_feed(&r, of_second, COUNT(of_second));
+		}
+		if (pauses > 0)
+			run_feed(&r, &young, 1);
+		if (pauses > 1)
+			run_feed(&r, &full, 1);
+		run_analyze(&r, NULL);
+		text = leaks_of(&r);
+		ck_assert_ptr_nonnull(strstr(text, "braid heap 200 --dump"));
+		ck_assert_int_eq(strstr(text, "no collection of old objects was recorded") != NULL, pauses == 1);
+		free(text);
+		run_free(&r);
+	}
+}
+END_TEST
+
 Suite *test_sites(void)
 {
 	Suite *s = suite_create("sites");
@@ -178,6 +203,7 @@ Suite *test_sites(void)
 	tcase_add_test(c, how_old_objects_got);
 	tcase_add_test(c, what_grows_is_a_suspect);
 	tcase_add_test(c, chance_is_no_suspect);
+	tcase_add_test(c, old_garbage_is_said);
 	suite_add_tcase(s, c);
 	return s;
 }
