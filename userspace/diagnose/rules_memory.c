@@ -262,10 +262,30 @@ static double growth_measure(const struct growth *g)
 	return percent(g->least[PARTS - 1] - g->least[0], g->heap);
 }
 
-static void show_growth(struct check *c, const struct growth *g)
+/* Which sites grow all the time, or else, of which much is there. */
+static void show_sites(struct check *c)
 {
 	const struct event_views *e = c->v->events;
-	char first[QUANTITY_TEXT], last[QUANTITY_TEXT], heap[QUANTITY_TEXT], at[PLACE_TEXT];
+	char size[QUANTITY_TEXT], hour[QUANTITY_TEXT], at[PLACE_TEXT];
+
+	for (size_t i = 0; i < e->suspects.count && i < 3; i++) {
+		const struct site_view *s = e->suspects.at[i];
+
+		evidence(c, "%s of %s are still there that were allocated%s, and each hour it is %s more",
+			 size_text(size, s->live_bytes), s->class,
+			 place_text(at, c->v->an, events_site(c->v->an, s->stack)),
+			 size_text(hour, (uint64_t)s->grown_per_hour));
+	}
+	for (size_t i = 0; i < e->sites.count && i < 3 && !e->suspects.count; i++)
+		if (percent(e->sites.at[i].live_bytes, e->live_bytes) >= 10)
+			evidence(c, "%s of %s are still there that were allocated%s",
+				 size_text(size, e->sites.at[i].live_bytes), e->sites.at[i].class,
+				 place_text(at, c->v->an, events_site(c->v->an, e->sites.at[i].stack)));
+}
+
+static void show_growth(struct check *c, const struct growth *g)
+{
+	char first[QUANTITY_TEXT], last[QUANTITY_TEXT], heap[QUANTITY_TEXT];
 
 	evidence(c, "pid %u: %zu collections left %s at %.1f s and %s at %.1f s, of a heap of %s",
 		 pid_of(c, g->process), g->count, size_text(first, g->least[0]),
@@ -279,11 +299,7 @@ static void show_growth(struct check *c, const struct growth *g)
 				 size_text(first, h->grown.at[k].bytes - h->grown.at[k].first_bytes),
 				 h->grown.at[k].class);
 	}
-	for (size_t i = 0; i < e->sites.count && i < 3; i++)
-		if (percent(e->sites.at[i].live_bytes, e->live_bytes) >= 10)
-			evidence(c, "%s of %s are still there that were allocated%s",
-				 size_text(first, e->sites.at[i].live_bytes), e->sites.at[i].class,
-				 place_text(at, c->v->an, events_site(c->v->an, e->sites.at[i].stack)));
+	show_sites(c);
 	if (!events_recorded(c->v->an, BRAID_EVENT_TYPE_LIVE) && !c->v->heap.jvms.count)
 		evidence(c, "what stays is not recorded: record with -e live or -e heap");
 }

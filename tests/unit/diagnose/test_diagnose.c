@@ -286,10 +286,21 @@ END_TEST
 
 #define LEFT(at, mib) PAUSE(at, 1, N_OP, .value = 100ULL << 20, .weight = (uint64_t)(mib) << 20)
 
+/* An object that is there at the end, and five of them, one in each millisecond. */
+#define KEPT(at, n)                                                                                                    \
+	JVM(AT(at), .kind = BRAID_JVM_ALLOC, .thread = 1, .node = ON_INLINE, .name = C_LOCK, .value = 16,              \
+	    .weight = 1 << 20, .number = (n)),                                                                         \
+		JVM(AT(LONG_MS), .kind = BRAID_JVM_LIVE, .number = (n), .flags = 4)
+#define KEPT_5(at, n) KEPT(at, n), KEPT(at + 1, n + 1), KEPT(at + 2, n + 2), KEPT(at + 3, n + 3), KEPT(at + 4, n + 4)
+
 START_TEST(leaks)
 {
 	must_find(DIAGNOSE(ALL, LEFT(100, 20), LEFT(500, 30), LEFT(900, 41), LEFT(1300, 60)), "heap-leak",
 		  "grew by 40 %", "4 collections left 20.00 MiB");
+	must_find(DIAGNOSE(ALL, LEFT(100, 20), LEFT(500, 30), LEFT(900, 41), LEFT(1300, 60), KEPT_5(100, 20),
+			   KEPT_5(400, 30), KEPT_5(700, 40), KEPT_5(1000, 50)),
+		  "heap-leak", "grew by 40 %",
+		  "20.00 MiB of demo.Lock are still there that were allocated in demo.Util.inline");
 	must_not_find(DIAGNOSE(ALL, LEFT(100, 20), LEFT(500, 30), LEFT(900, 30), LEFT(1300, 60)), "heap-leak");
 	must_not_find(DIAGNOSE(ALL, LEFT(100, 20), LEFT(500, 30), LEFT(900, 60)), "heap-leak");
 }
