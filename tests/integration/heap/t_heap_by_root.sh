@@ -58,7 +58,10 @@ refused()
 }
 refused 2 "--by: 'class' is not known" "$JAVA_PID" --by class
 refused 2 "it does not go with --all" "$JAVA_PID" --by root --all
-refused 2 "two questions" x.hprof --by root --path 0x1
+refused 2 "different questions" x.hprof --by root --path 0x1
+refused 2 "different questions" x.hprof --by root --class Holders
+refused 2 "different questions" x.hprof --class Holders --path 0x1
+refused 2 "--class is for a heap dump" "$JAVA_PID" --class Holders
 refused 1 "its heap is not counted by root: to copy .* --max-pause allows 1 ns" "$JAVA_PID" --by root --max-pause 1ns
 exec {IN}>&-
 wait_end "$JAVA_PID" "the program"
