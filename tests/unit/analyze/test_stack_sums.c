@@ -6,6 +6,8 @@
 
 #include <analyze/stack_sums.h>
 
+#include "unit/many.h"
+
 Suite *test_stack_sums(void);
 
 #define THREADS 40U
@@ -30,7 +32,7 @@ START_TEST(sums_are_those_of_an_array)
 	const struct stack_sum *s;
 	size_t at = 0, distinct = 0;
 
-	for (unsigned i = 0; i < 1000000; i++) {
+	for (unsigned i = 0; i < MANY(1000000); i++) {
 		struct stack_sum one = {.thread = draw(THREADS), .stack = draw(STACKS), .weight = draw(3) + 1};
 
 		plain[one.thread * STACKS + one.stack] += one.weight;

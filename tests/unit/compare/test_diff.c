@@ -9,6 +9,7 @@
 #include <compare/slices.h>
 #include <report/diff.h>
 
+#include "unit/many.h"
 #include "unit/synthetic.h"
 
 Suite *test_diff(void);
@@ -136,7 +137,7 @@ static void same(const struct program *p, struct diff_options options)
 {
 	unsigned alarms = 0;
 
-	for (uint64_t seed = 1; seed <= 20; seed++) {
+	for (uint64_t seed = 1; seed <= MANY(20); seed++) {
 		struct diff *d = compare(p, p, seed, options);
 
 		alarms += d->significant > 0;

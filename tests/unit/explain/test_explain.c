@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of critical paths: from hand-made and hostile records to parts, trees and differences. */
 #include "unit/explain_fixture.h"
+#include "unit/many.h"
 
 Suite *test_explain(void);
 
@@ -427,7 +428,7 @@ END_TEST
 /* Every wait of each of three threads was ended by the next thread. */
 START_TEST(many_rows)
 {
-	const size_t count = 600000;
+	const size_t count = MANY(600000);
 	struct trace_rec *recs = calloc(count, sizeof(*recs));
 	struct explained x;
 	struct stretch s;

@@ -5,6 +5,7 @@
 #include <explain/what_if.h>
 
 #include "unit/explain_fixture.h"
+#include "unit/many.h"
 
 Suite *test_what_if(void);
 
@@ -241,7 +242,7 @@ END_TEST
 
 START_TEST(many_rows)
 {
-	const size_t count = 300000;
+	const size_t count = MANY(300000);
 	struct trace_rec *recs = calloc(count, sizeof(*recs));
 	struct explained x;
 

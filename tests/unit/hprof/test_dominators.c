@@ -7,6 +7,8 @@
 
 #include <hprof/graph.h>
 
+#include "unit/many.h"
+
 Suite *test_dominators(void);
 
 /* Large arrays are in files. */
@@ -172,7 +174,7 @@ START_TEST(random_graphs)
 }
 END_TEST
 
-#define DEEP 400000
+#define DEEP MANY(400000)
 
 /* A list whose last object has many, each of which the root has, too: what takes some algorithms quadratic time. */
 START_TEST(long_list)

@@ -4,6 +4,7 @@
 #include <export/export.h>
 
 #include "unit/wall_fixture.h"
+#include "unit/many.h"
 
 Suite *test_wall_tables(void);
 
@@ -193,7 +194,7 @@ START_TEST(reports)
 }
 END_TEST
 
-#define AGAIN 100000
+#define AGAIN MANY(100000)
 
 /* One thread's number, used again and again: each of its names is not compared with each of its lives. */
 START_TEST(a_number_of_many_threads)
