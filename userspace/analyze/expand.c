@@ -8,6 +8,7 @@
 
 #include <braid/ring.h>
 #include <symbol/symbol.h>
+#include <util/search.h>
 #include <util/text.h>
 
 #include "analysis.h"
@@ -71,18 +72,11 @@ void analysis_each_frame(const struct analysis *an, uint32_t stack, frame_fn fn,
 static uint32_t line_of(const struct analyzer *a, uint32_t method, int32_t bci)
 {
 	const struct lines_row *l = table_get(&a->method_lines, method);
-	size_t low = 0, high;
+	size_t low;
 
 	if (!l || bci < 0)
 		return 0;
-	for (high = l->count; low < high;) {
-		size_t mid = low + (high - low) / 2;
-
-		if (a->lines.at[l->first + mid].bci <= (uint32_t)bci)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = SEARCH(i, 0, l->count, a->lines.at[l->first + i].bci <= (uint32_t)bci);
 	return low ? a->lines.at[l->first + low - 1].line : 0;
 }
 
@@ -236,23 +230,15 @@ static int compare_mappings(const void *x, const void *y)
 /* The mapping of f's module with the highest start at or below its address: mappings of one module share one bias. */
 const struct mapping *analysis_mapping(const struct analysis *an, const struct frame_row *f, uint64_t address)
 {
-	size_t low = 0, high = an->a->mappings.count;
 	struct mapping key = {.process = f->process,
 			      .module = f->module,
 			      .start = address,
 			      .end = UINT64_MAX,
 			      .bias = UINT64_MAX,
 			      .time_ns = UINT64_MAX};
+	size_t low = SEARCH(i, 0, an->a->mappings.count, compare_mappings(&an->mappings[i], &key) <= 0);
 	const struct mapping *m;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (compare_mappings(&an->mappings[mid], &key) <= 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	m = low ? &an->mappings[low - 1] : NULL;
 	return m && m->process == f->process && m->module == f->module && m->end > address ? m : NULL;
 }

@@ -6,6 +6,7 @@
 #include <braid/frame.h>
 #include <braid/ring.h>
 
+#include "util/search.h"
 #include "util/varint.h"
 
 #include <errno.h>
@@ -44,17 +45,7 @@ void code_map_free(struct code_map *m)
 /* The first index whose code begins after `address`. */
 static size_t upper_bound(const struct code_map *m, uint64_t address)
 {
-	size_t low = 0, high = m->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (m->by_address[middle]->address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(i, 0, m->count, m->by_address[i]->address <= address);
 }
 
 /* The lowest index at which a search for the code around an address below `at` ends. */

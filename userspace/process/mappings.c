@@ -20,19 +20,10 @@
 
 static const struct process_mapping *process_mapping_now(const struct process *process, uint64_t address)
 {
-	uint32_t low = 0, high = process->mappings.count;
+	const struct process_mapping *at = process->mappings.at;
+	size_t count = process->mappings.count, found = SEARCH(i, 0, count, at[i].fact.end <= address);
 
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (address < process->mappings.at[middle].fact.start)
-			high = middle;
-		else if (address >= process->mappings.at[middle].fact.end)
-			low = middle + 1;
-		else
-			return &process->mappings.at[middle];
-	}
-	return NULL;
+	return found < count && at[found].fact.start <= address ? &at[found] : NULL;
 }
 
 const struct process_mapping *process_mapping_at(const struct process *process, uint64_t address, uint64_t time_ns)

@@ -2,6 +2,7 @@
 #include "resident_state.h"
 
 #include "proc/procfs.h"
+#include "util/search.h"
 #include "util/utf8.h"
 
 #include <fcntl.h>
@@ -96,16 +97,8 @@ static int add_rest(struct reading *g)
 /* Ranges are in order, and do not overlap. */
 static const struct resident_range *range_after(const struct resident *r, uint64_t address)
 {
-	size_t low = 0, high = r->ranges.count;
+	size_t low = SEARCH(i, 0, r->ranges.count, r->ranges.at[i].end <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (r->ranges.at[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < r->ranges.count ? &r->ranges.at[low] : NULL;
 }
 

@@ -8,6 +8,7 @@
 #include "gc.h"
 
 #include <util/compare.h>
+#include <util/search.h>
 
 static int add_refs(struct event_views *v, const struct event *e)
 {
@@ -55,17 +56,8 @@ static int compare_held(const void *a, const void *b)
 static size_t pause_from(const struct event_views *v, uint32_t process, uint64_t time_ns)
 {
 	const struct held_view key = {.process = process, .at_ns = time_ns};
-	size_t low = 0, high = v->held.count;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare_at(&v->held.at[middle], &key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(i, 0, v->held.count, compare_at(&v->held.at[i], &key) < 0);
 }
 
 /*
