@@ -66,12 +66,16 @@ $(BUILD)/bench/libjnicost.so $(BUILD)/bench/libfieldwatch.so: $(BUILD)/bench/lib
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(STACKCOST_CFLAGS) -fPIC -shared -o $@ $<
 
+$(BUILD)/bench/libswitchable.so: tests/bench/switchable.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) -std=c11 -O2 -g $(WARN) -D_GNU_SOURCE -pthread -fPIC -shared -o $@ $< -lbpf
+
 # jvmti.h has a function without a prototype.
 $(BUILD)/bench/libheapwalk.so: tests/bench/heapwalk.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(STACKCOST_CFLAGS) -Wno-strict-prototypes -fPIC -shared -o $@ $<
 
-bench-programs: $(BUILD)/bench/longtrace $(BUILD)/bench/ring $(BUILD)/bench/program_time $(BUILD)/bench/cfi $(BUILD)/bench/lanes $(BUILD)/bench/frames $(BUILD)/bench/java/.made $(BENCH_BPF:%=$(BUILD)/bench/%) $(BUILD)/bench/gaps $(BUILD)/bench/switches $(BUILD)/bench/stackcost $(BUILD)/bench/libstackcost.so $(BUILD)/bench/libjnicost.so $(BUILD)/bench/libfieldwatch.so $(BUILD)/bench/libheapwalk.so
+bench-programs: $(BUILD)/bench/longtrace $(BUILD)/bench/ring $(BUILD)/bench/program_time $(BUILD)/bench/cfi $(BUILD)/bench/lanes $(BUILD)/bench/frames $(BUILD)/bench/java/.made $(BENCH_BPF:%=$(BUILD)/bench/%) $(BUILD)/bench/gaps $(BUILD)/bench/switches $(BUILD)/bench/stackcost $(BUILD)/bench/libstackcost.so $(BUILD)/bench/libjnicost.so $(BUILD)/bench/libfieldwatch.so $(BUILD)/bench/libheapwalk.so $(BUILD)/bench/libswitchable.so
 
 # Parts of `make bench`: the time that a recording takes to begin and to end; the cost of each kind of event; stacks
 # compared with other tools.

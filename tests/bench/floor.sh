@@ -48,13 +48,9 @@ alternate()
 # row HZ WHAT WITHOUT WITH
 row()
 {
-	local n reach
-
 	ratios "$3" "$4" >"$TMP/ratios"
-	n=$(wc -l <"$TMP/ratios")
-	reach=$(calc "0.98 / sqrt($n)" %.4f)
 	COST=$(slower 0.5)
-	printf '%5s  %-38s %5d %9.2f %%  %s\n' "$1" "$2" "$n" "$COST" "$(slower "$(calc "0.5 + $reach" %.4f)") to $(slower "$(calc "0.5 - $reach" %.4f)")"
+	printf '%5s  %-38s %5d %9.2f %%  %s\n' "$1" "$2" "$(wc -l <"$TMP/ratios")" "$COST" "$(median_interval)"
 }
 
 # ns_a_run PROGRAM: of the programs in TMP/ids

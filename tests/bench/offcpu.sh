@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# offcpu: what following threads on and off the CPU costs a program that does nothing else. PAIRS (9) of times of
-# WINDOW_S (0.4); WORK_NS (8500): of a loop between two switches, for about 100,000 switches a second; RECORDINGS (all);
-# PROGRAMS (work nothing call): switches with that loop, without, and system calls.
+# offcpu: what following threads on and off the CPU costs a program that does nothing else. PAIRS (400) of times of
+# WINDOW_S (0.02); WORK_NS (8500): of a loop between two switches, for about 100,000 switches a second; RECORDINGS;
+# PROGRAMS (work nothing call): switches with that loop, without, and system calls; OTHER: another braid, for recordings whose
+# names end in -other.
 #
-# Recordings begin and end beside one run of a program (switches.c), which counts its work per second of its own CPU
-# time. Each time with a recording is compared with those before and after.
+# All recordings go on beside one run of a program (switches.c), which counts its work per second of its own CPU time. The
+# programs of all but one at a time are off their tracepoints (switchable.c), and of all of them every other time, which
+# is what each time is compared with. An interval is one of the median: in 95 of 100 runs it contains the true one.
 #
-# floor: empty programs at the two tracepoints, and no recording. idle, others: recordings of another process, without
-# and with `offcpu`. The other recordings are of the program:
-#   wait     the event type `wait`
+# floor: empty programs at the two tracepoints, and no recording. others: a recording of another process. The other
+# recordings are of the program:
 #   counted  offcpu=1h that only counts
 #   short    offcpu=1h, which adds up all that is shorter
 #   default  offcpu
@@ -21,82 +22,99 @@
 # shellcheck source=switched.sh
 source "$(dirname "$0")/switched.sh"
 
-pairs=${PAIRS:-9}
-read -ra of_switches <<<"${RECORDINGS:-idle floor others wait counted short default filter named sums flood each}"
-window=${WINDOW_S:-0.4}
-warm=${WARM_S:-2.6} # threads that slept when they were found have a program of their own for two seconds
-sleep 86400 &
-OTHER=$!
-STARTED+=("$OTHER")
+pairs=${PAIRS:-400}
+window=${WINDOW_S:-0.02}
+settle=0.01
+read -ra of_switches <<<"${RECORDINGS:-floor others counted short default filter named sums flood each}"
+declare -A to from recorder # by name: pipes of orders and answers, and the process
 
-# recorded NAME: begins the recording of this name, if it is one.
-recorded()
+# options_of NAME: sets OPTIONS to what is recorded
+options_of()
 {
-	case $1 in
-	wait) start_recording "" -e wait -p "$PROGRAM" ;;
-	counted) start_recording "" -e 'offcpu=1h/each/' -p "$PROGRAM" ;;
-	short) start_recording "" -e offcpu=1h -p "$PROGRAM" ;;
-	default) start_recording "" -e offcpu -p "$PROGRAM" ;;
-	filter) start_recording "" -e 'offcpu=0ns/state=="block"/' -p "$PROGRAM" ;;
-	named) start_recording "" -e 'offcpu=0ns/comm~"no*such"/' -p "$PROGRAM" ;;
-	sums) start_recording "" -e 'offcpu=0ns/aggregate/' -p "$PROGRAM" ;;
-	flood) start_recording "" -e offcpu=0ns -p "$PROGRAM" ;;
-	each) start_recording "" -e 'offcpu=0ns/each/' -p "$PROGRAM" ;;
-	idle) start_recording "" -e gc -p "$OTHER" ;;
-	others) start_recording "" -e offcpu -p "$OTHER" ;;
+	case ${1%-other} in
+	counted) OPTIONS=(-e 'offcpu=1h/each/' -p "$PROGRAM") ;;
+	short) OPTIONS=(-e offcpu=1h -p "$PROGRAM") ;;
+	default) OPTIONS=(-e offcpu -p "$PROGRAM") ;;
+	filter) OPTIONS=(-e 'offcpu=0ns/state=="block"/' -p "$PROGRAM") ;;
+	named) OPTIONS=(-e 'offcpu=0ns/comm~"no*such"/' -p "$PROGRAM") ;;
+	sums) OPTIONS=(-e 'offcpu=0ns/aggregate/' -p "$PROGRAM") ;;
+	flood) OPTIONS=(-e offcpu=0ns -p "$PROGRAM") ;;
+	each) OPTIONS=(-e 'offcpu=0ns/each/' -p "$PROGRAM") ;;
+	others) OPTIONS=(-e offcpu -p "$ANOTHER") ;;
+	*) die "no such recording: $1" ;;
 	esac
 }
 
-# empty_programs: starts the programs that do nothing
-empty_programs()
+# begin NAME: begins the recording, or the floor
+begin()
 {
-	"$BUILD/bench/switch_floor" >"$TMP/floor" &
+	local name=$1 program=$BUILD/braid
+
+	[[ $name != *-other ]] || program=${OTHER:?}
+	rm -f "$TMP/$name".{to,from}
+	mkfifo "$TMP/$name".{to,from}
+	if [[ $name == floor ]]; then
+		"$BUILD/bench/switch_floor" <"$TMP/floor.to" >"$TMP/floor.from" &
+	else
+		options_of "$name"
+		SWITCHABLE=$TMP/$name LD_PRELOAD=$BUILD/bench/libswitchable.so "$program" record -q -o "$TMP/$name.trace" \
+			"${OPTIONS[@]}" 2>"$TMP/$name.err" &
+	fi
+	recorder[$name]=$!
+	STARTED+=("$!")
+	exec {TO_IT}<>"$TMP/$name.to" {FROM_IT}<>"$TMP/$name.from"
+	to[$name]=$TO_IT
+	from[$name]=$FROM_IT
 	RECORDER=$!
-	STARTED+=("$RECORDER")
-	wait_for "empty programs" grep -q ready "$TMP/floor"
+	[[ $name == floor ]] || wait_for "the recording ($name)" listens ""
 }
 
+# turn NAME on|off
+turn()
+{
+	local programs
+
+	echo "$2" >&"${to[$1]}"
+	read -r -t 60 programs <&"${from[$1]}" || die "$1 does not answer: $(tail -n 3 "$TMP/$1.err" 2>/dev/null)"
+	[[ $programs -gt 0 ]] || die "$1 has no programs at tracepoints"
+}
+
+# finish NAME: ends it; LOST gets what it has lost
+finish()
+{
+	local name=$1 to_it=${to[$1]} from_it=${from[$1]}
+
+	LOST=-
+	if [[ $name == floor ]]; then
+		kill "${recorder[$name]}"
+		wait "${recorder[$name]}" || true
+	else
+		kill -INT "${recorder[$name]}"
+		wait "${recorder[$name]}" || die "$name failed: $(tail -n 3 "$TMP/$name.err")"
+		LOST=$(lost_of "$TMP/$name.trace")
+	fi
+	exec {to_it}>&- {from_it}<&-
+}
+
+# one_time NAME: counts work for a while under this name
 one_time()
 {
-	if [[ $1 == floor ]]; then
-		empty_programs
-	else
-		recorded "$1"
-	fi
-	if [[ $1 != plain ]]; then
-		say warm
-		sleep "$warm"
-		say pause
-	fi
-	sleep 0.1
+	say settle
+	sleep "$settle"
+	say pause
 	say "$1"
 	sleep "$window"
 	say pause
-	sleep 0.05
-	if [[ $1 == floor ]]; then
-		kill "$RECORDER"
-		wait "$RECORDER"
-	elif [[ $1 != plain ]]; then
-		end_recording
-		echo "$1 $(lost_of "$TMP/trace")" >>"$TMP/lost"
-	fi
-}
-
-# lost NAME: what its recordings have lost, of any kind
-lost()
-{
-	awk -v name="$1" '$1 == name { sum += $2; found = 1 } END { print found ? sum : "-" }' "$TMP/lost"
 }
 
 # row WHAT NAME PLAIN-NS: the ratio's median, and what that is for each switch or call
 row()
 {
-	local cost
-
 	ratios plain "$2" >"$TMP/ratios"
-	cost=$(slower 0.5)
-	printf '%-30s %-10s %9.0f %9.2f %%  %9s  %-18s %7s\n' "$1" "$2" "$3" "$cost" \
-		"$(calc "$3 / (1 - $cost / 100) - $3" %+.0f)" "$(slower 0.75) to $(slower 0.25)" "$(lost "$2")"
+	COST=$(slower 0.5)
+	finish "$2"
+	printf '%-30s %-13s %8.0f %9.2f %%  %7s  %-16s %7s\n' "$1" "$2" "$3" "$COST" \
+		"$(calc "$3 / (1 - $COST / 100) - $3" %+.0f)" "$(median_interval)" "$LOST"
 }
 
 # rows WHAT NAME... : alternates plain times with each of them
@@ -105,11 +123,22 @@ rows()
 	local what=$1 name i plain
 
 	shift
-	: >"$TMP/lost"
+	for name in "$@"; do
+		begin "$name"
+		turn "$name" on
+	done
+	say warm
+	sleep 4 # threads that slept when they were found have a program of their own for two seconds
+	say pause
+	for name in "$@"; do
+		turn "$name" off
+	done
 	for ((i = 0; i < pairs; i++)); do
 		for name in "$@"; do
 			one_time plain
+			turn "$name" on
 			one_time "$name"
+			turn "$name" off
 		done
 	done
 	one_time plain
@@ -120,8 +149,11 @@ rows()
 	done
 }
 
+sleep 86400 &
+ANOTHER=$!
+STARTED+=("$ANOTHER")
 header offcpu
-echo "what                           recording   ns plain slower by         ns  quartiles in %        lost"
+echo "what                           recording     ns plain slower by       ns  interval in %       lost"
 read -ra programs <<<"${PROGRAMS:-work nothing call}"
 for program in "${programs[@]}"; do
 	case $program in
@@ -135,7 +167,7 @@ for program in "${programs[@]}"; do
 		;;
 	call)
 		start_counting call "$BUILD/bench/switches" call
-		rows "system call" idle others counted
+		rows "system call" others counted
 		;;
 	*) die "no such program: $program" ;;
 	esac

@@ -98,3 +98,12 @@ slower()
 {
 	sort -g "$TMP/ratios" | quantile "$1" | awk '{ printf "%.2f", (1 - $1) * 100 }'
 }
+
+# median_interval: of slower 0.5, percent: contains the true one in 95 of 100 runs, whatever the distribution
+median_interval()
+{
+	local reach
+
+	reach=$(calc "0.98 / sqrt($(wc -l <"$TMP/ratios"))" %.4f)
+	echo "$(slower "$(calc "0.5 + $reach" %.4f)") to $(slower "$(calc "0.5 - $reach" %.4f)")"
+}
