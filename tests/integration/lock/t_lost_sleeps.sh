@@ -7,12 +7,12 @@
 source "$(dirname "$0")/../lib.sh"
 
 start_worker jvm -XX:+UseParallelGC -XX:ParallelGCThreads=2
-start_record -F 99 -e cpu,wait=1us,safepoint -p "$JAVA_PID" -o lost.trace
+start_record -F 99 -e cpu,wait=1us,safepoint,syscall=1us -p "$JAVA_PID" -o lost.trace
 wait_joined "$JAVA_PID"
 wait_events "$JAVA_PID"
 ask jvm gc 5 # the probes are set by then
 kill -STOP "$RECORD_PID"
-ask jvm gc 3000
+ask jvm gc 1500
 kill -CONT "$RECORD_PID"
 stop_record
 
@@ -22,7 +22,7 @@ wait_joined "$JAVA_PID"
 wait_events "$JAVA_PID"
 ask jvm gc 5
 kill -STOP "$RECORD_PID"
-ask jvm gc 400
+ask jvm gc 1500
 kill -CONT "$RECORD_PID"
 stop_record
 end_worker jvm "$JAVA_PID"
@@ -37,11 +37,11 @@ events lost.trace \
 # A JVM without a slot of the kernel side, as its layout cannot be read.
 start_worker odd -Xmx16m -XX:+UseParallelGC -XX:ParallelGCThreads=2
 python3 "$LIB_DIR/programs/alter_libjvm.py" "$JAVA_PID" stride || exit 0 # it has no symbols
-start_record -F 99 -e cpu,safepoint --no-attach -p "$JAVA_PID" -o odd.trace
+start_record -F 99 -e cpu,safepoint,syscall=1us --no-attach -p "$JAVA_PID" -o odd.trace
 wait_sampling
 ask odd gc 5 # the probes are set by then
 kill -STOP "$RECORD_PID"
-ask odd gc 6000
+ask odd gc 1500
 kill -CONT "$RECORD_PID"
 stop_record
 end_worker odd "$JAVA_PID"
