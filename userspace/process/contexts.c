@@ -190,6 +190,8 @@ bool context_read(const struct process *process, uint64_t thread_pointer, struct
 
 void contexts_tick(struct processes *p)
 {
-	if (processes_contexts(p))
-		processes_each(p, look_again, p);
+	if (!processes_contexts(p))
+		return;
+	processes_each(p, look_again, p);
+	processes_show(p); /* no mapping may follow that would show them */
 }
