@@ -497,13 +497,17 @@ static void kernel_failed(struct modules *m, int err)
 	m->kernel_failed = true;
 }
 
-uint32_t modules_kernel_symbol(struct modules *m, uint64_t address, uint32_t *module_id)
+uint32_t modules_kernel(const struct modules *m)
+{
+	return m->kernel.id;
+}
+
+uint32_t modules_kernel_symbol(struct modules *m, uint64_t address)
 {
 	struct symbol sym;
 	char *text;
 	int err = kernel_side_symbol(m->kernel_side, address, &text);
 
-	*module_id = m->kernel.id;
 	if (err)
 		kernel_failed(m, err);
 	return !err && symbol_from_kernel(text, address, &sym) ? symbol_id(m, &m->kernel, &sym) : 0;

@@ -108,8 +108,10 @@ void modules_lines_done(struct modules *m);
 /* Defines the kernel's module, which has to be the first. */
 void modules_add_kernel(struct modules *m);
 
-/* The trace's id of the kernel's function at this address, for which the kernel is asked; *module_id is the kernel's module. */
-uint32_t modules_kernel_symbol(struct modules *m, uint64_t address, uint32_t *module_id);
+/* Its id. */
+uint32_t modules_kernel(const struct modules *m);
+/* The trace's id of the kernel's function at this address, for which the kernel is asked. */
+uint32_t modules_kernel_symbol(struct modules *m, uint64_t address);
 
 /* ---- lines.c ---- */
 

@@ -177,7 +177,8 @@ static bool frame_resolve(struct stacks *st, struct process *process, uint64_t r
 	case BRAID_FRAME_KERNEL:
 		f->process = 0;
 		f->exact = leaf;
-		f->symbol = modules_kernel_symbol(st->session->modules, leaf ? raw : raw - 1, &f->module);
+		f->module = modules_kernel(st->session->modules);
+		f->symbol = modules_kernel_symbol(st->session->modules, leaf ? raw : raw - 1);
 		return true;
 	case BRAID_FRAME_NATIVE:
 		*place = resolve_native(st, process, time_ns, f);
@@ -334,16 +335,25 @@ static void request_name(struct stacks *st, struct process *process, uint64_t ti
 		perf_maps_request(st->session->perf_maps, process, m, f);
 }
 
+/* Of the kernel, whose frames have one meaning, a name is asked for once. NULL: not yet. */
+static struct pair_entry *kernel_frame(const struct stacks *st, uint64_t key)
+{
+	return pair_find(&st->frames, key, modules_kernel(st->session->modules));
+}
+
 static uint32_t frame_id(struct stacks *st, struct process *process, uint64_t raw, uint64_t time_ns, bool leaf)
 {
+	bool in_kernel = braid_frame_kind(raw) == BRAID_FRAME_KERNEL, known;
+	/* as a return address, the same address is another frame */
+	uint64_t key = in_kernel && leaf ? raw & ~(1ULL << 48) : raw, owner;
+	struct pair_entry *e = in_kernel ? kernel_frame(st, key) : NULL;
 	struct trace_frame f;
-	struct pair_entry *e;
 	uint32_t place;
-	bool known = frame_resolve(st, process, raw, time_ns, leaf, &f, &place);
-	uint64_t key = raw, owner = (uint64_t)f.process << 32 | ((uint32_t)meaning(&f) ^ place);
 
-	if (f.kind == BRAID_FRAME_KERNEL && leaf)
-		key &= ~(1ULL << 48); /* as a return address, the same address is another frame */
+	if (e)
+		return e->value;
+	known = frame_resolve(st, process, raw, time_ns, leaf, &f, &place);
+	owner = (uint64_t)f.process << 32 | ((uint32_t)meaning(&f) ^ place);
 	e = pair_find(&st->frames, key, owner);
 	if (e)
 		return e->value;
