@@ -8,12 +8,15 @@
 #include "malloc/malloc.h"
 #include "timing/timing.h"
 
-/* A heap that cannot be copied is counted in the same turn, so the copy comes before the histogram. */
+/*
+ * A heap that cannot be copied is counted in the same turn, so the copy comes before the histogram. Settings are read by calls of
+ * Java, whose objects may be sampled, so they come before the objects that are live at the end.
+ */
 static const struct kind *const kinds[] = {
-	&life_kind,    &threads_kind,  &code_kind,	   &dump_kind,	    &methods_kind,   &alloc_kind,
-	&live_kind,    &monitors_kind, &gc_kind,	   &loads_kind,	    &virtual_kind,   &exceptions_kind,
-	&natives_kind, &resource_kind, &mounts_kind,	   &heap_copy_kind, &histogram_kind, &timing_kind,
-	&malloc_kind,  &jni_refs_kind, &jni_critical_kind, &settings_kind,
+	&life_kind,	  &settings_kind, &threads_kind,  &code_kind,	      &dump_kind,      &methods_kind,
+	&alloc_kind,	  &live_kind,	  &monitors_kind, &gc_kind,	      &loads_kind,     &virtual_kind,
+	&exceptions_kind, &natives_kind,  &resource_kind, &mounts_kind,	      &heap_copy_kind, &histogram_kind,
+	&timing_kind,	  &malloc_kind,	  &jni_refs_kind, &jni_critical_kind,
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
