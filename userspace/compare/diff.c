@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diff.h"
 #include "slices.h"
+#include "units.h"
 
 #include <util/compare.h>
 #include <util/search.h>
@@ -28,7 +29,7 @@ struct pair {
 	const struct method_slices *of[DIFF_SIDES]; /* NULL: it does not appear there */
 	double heavier;				    /* share, of the recording in which it is larger */
 	double score;				    /* difference by its standard error */
-	uint64_t key;				    /* a hash of its name, see key_of() */
+	uint64_t key;				    /* a hash of its name, see slices_key() */
 	size_t at;				    /* in the slices of the side that was read first */
 	int side;				    /* that side */
 	uint32_t name;				    /* in the pool */
@@ -66,23 +67,6 @@ static double share_of(const struct comparison *c, const struct method_slices *m
 	return c->options->total ? m->total_sum : m->self_sum;
 }
 
-/* Names of methods and stacks are kept for those that get a row. */
-static uint64_t key_of_label(const struct tree_label *label, uint64_t seed)
-{
-	return XXH3_64bits_withSeed(label->text, strlen(label->text), seed + label->domain);
-}
-
-static uint64_t key_of(const struct slices *s, size_t i)
-{
-	uint64_t key = 0;
-
-	if (!s->stacks.at)
-		return key_of_label(&s->tree->labels.at[i], 0);
-	for (uint32_t node = s->stacks.at[i]; node; node = s->tree->nodes.at[node].parent)
-		key = key_of_label(&s->tree->labels.at[s->tree->nodes.at[node].label], key);
-	return key;
-}
-
 /* The method, or the innermost one of the stack. */
 static const struct tree_label *label_of(const struct slices *s, size_t i)
 {
@@ -94,7 +78,7 @@ static struct pair *pair_of(struct comparison *c, int side, size_t i)
 	const struct slices *s = &c->side[side];
 	struct pair fresh = {.row = {.domain = (enum stack_domain)label_of(s, i)->domain},
 			     .of = {&nothing, &nothing},
-			     .key = key_of(s, i),
+			     .key = slices_key(s, i),
 			     .side = side,
 			     .at = i};
 	uint32_t *at = u64map_put(&c->pair_of, fresh.key);
@@ -214,19 +198,6 @@ static double sum_of(const float shares[SLICES], const double times[SLICES])
 	return sum;
 }
 
-/* The variance of a share, which is the sum over slices. */
-static double variance(const float shares[SLICES], double share)
-{
-	double mean = share / SLICES, sum = 0;
-
-	for (unsigned i = 0; i < SLICES; i++) {
-		double rest = (double)shares[i] - mean;
-
-		sum += rest * rest;
-	}
-	return sum * SLICES / (SLICES - 1);
-}
-
 /* ---- what shares are multiplied by ---- */
 
 static int compare_weighted(const void *x, const void *y)
@@ -331,7 +302,8 @@ static void measure(struct comparison *c)
 			double share = share_of(c, p->of[side]), f = c->factor[side], spread = c->spread[side];
 
 			p->row.amount[side] = f * share;
-			sum += f * f * variance(shares_of(c, p->of[side]), share) + share * share * spread * spread;
+			sum += f * f * slices_variance(shares_of(c, p->of[side]), share) +
+			       share * share * spread * spread;
 		}
 		p->row.error = sqrt(sum);
 		p->score = sum > 0 ? fabs(p->row.amount[DIFF_AFTER] - p->row.amount[DIFF_BEFORE]) / p->row.error : 0;
@@ -381,133 +353,30 @@ static void judge(struct comparison *c)
 
 /* ---- units ---- */
 
-/*
- * Of code that was compiled as one, the compiler says which inlined method an instruction belongs to, and each time it compiles, it
- * may say and inline differently: time moves from one method to another, and none has changed. So a method differs only if all
- * units do, together, in which it is innermost, or another one that is innermost in these.
- */
 #define UNITS_ROWS 256 /* rows that are looked at so, the heaviest; bounds the time */
 
-struct units {
-	struct u64map label_of[DIFF_SIDES]; /* the key of a label to the label, plus one */
-	struct u64map seen;		    /* keys of roots */
-	bool *in[DIFF_SIDES];		    /* per label: it is one of them */
-	float share[DIFF_SIDES][SLICES];
-	double sum[DIFF_SIDES];
-};
-
-static int find_labels(struct units *u, const struct comparison *c)
-{
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		const struct slices *s = &c->side[side];
-
-		u->in[side] = calloc(slices_count(s) + 1, sizeof(bool));
-		for (size_t i = 0; i < slices_count(s); i++) {
-			uint32_t *at = u64map_put(&u->label_of[side], key_of(s, i));
-
-			if (!at || !u->in[side])
-				return -ENOMEM;
-			*at = (uint32_t)i + 1;
-		}
-	}
-	return 0;
-}
-
-/* Adds the unit with that root, of both sides, unless it has been. */
-static int add_unit(struct units *u, const struct comparison *c, uint64_t root)
-{
-	uint32_t *seen = u64map_put(&u->seen, root);
-
-	if (!seen || *seen)
-		return seen ? 0 : -ENOMEM;
-	*seen = 1;
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		uint32_t label = u64map_get(&u->label_of[side], root);
-		const struct method_slices *m = label ? &c->side[side].methods[label - 1] : &nothing;
-
-		if (label)
-			u->in[side][label - 1] = true;
-		for (unsigned i = 0; i < SLICES; i++)
-			u->share[side][i] += m->unit[i];
-		u->sum[side] += m->unit_sum;
-	}
-	return 0;
-}
-
-static int add_units(struct units *u, const struct comparison *c, uint64_t method)
-{
-	int err = 0;
-
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		const struct slices *s = &c->side[side];
-		uint32_t label = u64map_get(&u->label_of[side], method);
-		size_t first;
-
-		if (!label--)
-			continue;
-		first = SEARCH(i, 0, s->units.count, s->units.at[i] >> 32 < label);
-		for (size_t i = first; i < s->units.count && s->units.at[i] >> 32 == label && !err; i++)
-			err = add_unit(u, c, key_of(s, (uint32_t)s->units.at[i]));
-	}
-	return err;
-}
-
-static int find_units(struct units *u, const struct comparison *c, uint64_t method)
-{
-	VEC(uint64_t) others = {0};
-	int err;
-
-	u64map_free(&u->seen);
-	memset(u->share, 0, sizeof(u->share));
-	memset(u->sum, 0, sizeof(u->sum));
-	for (int side = 0; side < DIFF_SIDES; side++)
-		memset(u->in[side], 0, slices_count(&c->side[side]) * sizeof(bool));
-	err = add_units(u, c, method);
-	for (int side = 0; side < DIFF_SIDES; side++)
-		for (size_t i = 0; i < c->side[side].units.count && !err; i++) {
-			uint64_t unit = c->side[side].units.at[i];
-
-			if (u->in[side][(uint32_t)unit])
-				err = VEC_PUSH(&others, key_of(&c->side[side], (size_t)(unit >> 32)));
-		}
-	for (size_t i = 0; i < others.count && !err; i++)
-		err = add_units(u, c, others.at[i]);
-	free(others.at);
-	return err;
-}
-
-/* How often chance makes units differ as much as these do. */
-static double chance_of(const struct units *u, const struct comparison *c)
-{
-	double squares = 0, difference = 0;
-
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		double share = u->sum[side], f = c->factor[side], spread = c->spread[side];
-
-		difference += side == DIFF_AFTER ? f * share : -f * share;
-		squares += f * f * variance(u->share[side], share) + share * share * spread * spread;
-	}
-	return squares > 0 ? erfc(fabs(difference) / sqrt(2 * squares)) : 1;
-}
-
+/* Each row that is looked at gives chance one more try (Bonferroni). */
 static int judge_units(struct comparison *c)
 {
-	struct units u = {0};
-	int err = c->options->stacks || c->options->total ? 0 : find_labels(&u, c);
+	struct units u;
+	size_t tries = 0;
+	int err;
 
-	for (size_t i = 0, rows = 0; i < c->pairs.count && u.in[DIFF_AFTER] && !err; i++) {
+	if (c->options->stacks || c->options->total)
+		return 0;
+	for (size_t i = 0; i < c->pairs.count && tries < UNITS_ROWS; i++)
+		tries += c->pairs.at[i].row.chance <= DIFF_LEVEL;
+	err = units_begin(&u, c->side, c->factor, c->spread);
+	for (size_t i = 0, rows = 0; i < c->pairs.count && !err; i++) {
 		struct pair *p = &c->pairs.at[i];
+		double chance;
 
 		if (p->row.chance > DIFF_LEVEL || rows++ >= UNITS_ROWS)
 			continue;
-		err = find_units(&u, c, p->key);
-		p->row.chance = fmax(p->row.chance, chance_of(&u, c));
+		err = units_chance(&u, p->key, &chance);
+		p->row.chance = fmax(p->row.chance, err ? 1 : fmin((double)tries * chance, 1));
 	}
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		u64map_free(&u.label_of[side]);
-		free(u.in[side]);
-	}
-	u64map_free(&u.seen);
+	units_end(&u);
 	return err;
 }
 

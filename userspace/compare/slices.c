@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
 
 /* A sample or an event on the tree. */
 struct hit {
@@ -329,4 +331,32 @@ void slices_free(struct slices *s)
 	free(s->in_java);
 	free(s->methods);
 	*s = (struct slices){0};
+}
+
+static uint64_t key_of_label(const struct tree_label *label, uint64_t seed)
+{
+	return XXH3_64bits_withSeed(label->text, strlen(label->text), seed + label->domain);
+}
+
+uint64_t slices_key(const struct slices *s, size_t i)
+{
+	uint64_t key = 0;
+
+	if (!s->stacks.at)
+		return key_of_label(&s->tree->labels.at[i], 0);
+	for (uint32_t node = s->stacks.at[i]; node; node = s->tree->nodes.at[node].parent)
+		key = key_of_label(&s->tree->labels.at[s->tree->nodes.at[node].label], key);
+	return key;
+}
+
+double slices_variance(const float shares[SLICES], double share)
+{
+	double mean = share / SLICES, sum = 0;
+
+	for (unsigned i = 0; i < SLICES; i++) {
+		double rest = (double)shares[i] - mean;
+
+		sum += rest * rest;
+	}
+	return sum * SLICES / (SLICES - 1);
 }

@@ -38,4 +38,9 @@ int slices_new(struct slices *s, const struct analysis *an, const struct diff_op
 size_t slices_count(const struct slices *s);
 void slices_free(struct slices *s);
 
+/* A hash of the name of a method, or stack, by which it is found on the other side: names are kept for those that get a row. */
+uint64_t slices_key(const struct slices *s, size_t i);
+/* The variance of a share, which is the sum over slices. */
+double slices_variance(const float shares[SLICES], double share);
+
 #endif
