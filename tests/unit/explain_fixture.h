@@ -4,6 +4,7 @@
 #define BRAID_TESTS_EXPLAIN_FIXTURE_H
 
 #include <explain/explain.h>
+#include <explain/span_choice.h>
 #include <report/explain.h>
 
 #include "wall_fixture.h"
@@ -34,6 +35,14 @@ static inline void explained_end(struct explained *e)
 {
 	timeline_free(e->tl);
 	wall_end(&e->x);
+}
+
+/* The same for an explanation of a span. */
+static inline void explained_span_end(struct explained *x, struct span_choice *c, struct explain *e)
+{
+	explain_free(e);
+	span_choice_free(c);
+	explained_end(x);
 }
 
 /* Of the thread with this id, in ms since the first event. */

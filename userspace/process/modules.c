@@ -493,7 +493,7 @@ static void kernel_failed(struct modules *m, int err)
 {
 	if (!m->kernel_failed)
 		sink_notice(m->sink, 0, BRAID_NOTICE_WARNING,
-			    "kernel frames have no names: the kernel does not tell them: %s", strerror(-err));
+			    "kernel frames have no names: cannot ask the kernel for them: %s", strerror(-err));
 	m->kernel_failed = true;
 }
 

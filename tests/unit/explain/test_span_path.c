@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of spans on several threads: who had them when, and what explains that; with hostile records, too. */
-#include <explain/span_choice.h>
-
 #include "unit/explain_fixture.h"
 
 Suite *test_span_path(void);
@@ -60,9 +58,7 @@ static void check_legs(const struct trace_rec *recs, size_t count, const char *l
 		if (e->nodes.at[e->parts.at[i].node].state == WALL_UNKNOWN)
 			unknown_ns += e->parts.at[i].ns;
 	ck_assert_uint_eq(unknown_ns, not_known_ms * MS);
-	explain_free(e);
-	span_choice_free(&c);
-	explained_end(&x);
+	explained_span_end(&x, &c, e);
 }
 
 START_TEST(who_is_woken_has_it_then)
@@ -100,9 +96,7 @@ START_TEST(several_may_have_handed_it_over)
 	ck_assert_ptr_nonnull(strstr(json, "\"order_known\":false"));
 	free(text);
 	free(json);
-	explain_free(e);
-	span_choice_free(&c);
-	explained_end(&x);
+	explained_span_end(&x, &c, e);
 }
 END_TEST
 
@@ -135,9 +129,7 @@ START_TEST(hostile_rows)
 		x = explained_of(recs, COUNT(recs));
 		e = explained(&x, &c);
 		free(explain_report(e, true));
-		explain_free(e);
-		span_choice_free(&c);
-		explained_end(&x);
+		explained_span_end(&x, &c, e);
 	}
 }
 END_TEST

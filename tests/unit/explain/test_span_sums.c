@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of explanations of times that were added up by span: a stretch has those of its spans, and shares of others. */
-#include <explain/span_choice.h>
-
 #include "unit/explain_fixture.h"
 
 Suite *test_span_sums(void);
@@ -92,9 +90,7 @@ START_TEST(a_span_has_its_own_sums)
 	ck_assert_ptr_nonnull(strstr(json, "\"added_up\":true,\"share\":true,\"node\":"));
 	free(text);
 	free(json);
-	explain_free(e);
-	span_choice_free(&c);
-	explained_end(&x);
+	explained_span_end(&x, &c, e);
 }
 END_TEST
 
@@ -149,9 +145,7 @@ START_TEST(spans_within_spans)
 	ck_assert_uint_eq(ns_in(e, "<script>alert(1)</script>.run", false), 6 * MS);
 	/* those of the outer span may be anywhere in it */
 	ck_assert_uint_eq(ns_in(e, "demo.Util.inline", true), 2 * MS * 16 / 26);
-	explain_free(e);
-	span_choice_free(&c);
-	explained_end(&x);
+	explained_span_end(&x, &c, e);
 }
 END_TEST
 
@@ -202,9 +196,7 @@ START_TEST(spans_on_two_threads)
 	ck_assert_uint_eq(ns_in(e, "demo.Util.inline", false), 4 * MS);
 	ck_assert_uint_eq(part_in(e, "demo.Util.inline", false)->count, 7);
 	ck_assert_uint_eq(ns_in(e, "<script>alert(1)</script>.run", false), 5 * MS);
-	explain_free(e);
-	span_choice_free(&c);
-	explained_end(&x);
+	explained_span_end(&x, &c, e);
 }
 END_TEST
 
