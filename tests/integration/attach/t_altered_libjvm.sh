@@ -15,6 +15,7 @@ mkfifo storm.in
 storm=$!
 exec {STORM}>storm.in
 start_record -e safepoint,jit -o trace -p "$liar" -p "$honest" -p "$storm"
+wait_joined "$liar"
 wait_joined "$honest"
 wait_joined "$storm"
 echo >&"$STORM"

@@ -3,11 +3,13 @@
  *
  * numbers: in a pid namespace, each of 1,500 running threads and 1,000 that do not exist
  *
- * names, codes, connections: new ones without end, up to twice the budget
+ * codes: three times as many as there is room for
+ *
+ * names, connections: without end, since their budgets return by the minute
  *
  * asks: stacks of its own threads
  *
- * Then it prints so, burns CPU time, and ends when its standard input does.
+ * Those that end print so and burn CPU time. All end when their standard input does.
  */
 #include "hostile/client.h"
 
@@ -97,8 +99,8 @@ static void names(void)
 		char name[16];
 	} r = {.event = {.event = BRAID_JVM_PHASE, .name_len = sizeof(r.name)}};
 
-	for (int i = 0; i < 300000; i++) {
-		snprintf(r.name, sizeof(r.name), "%015d", i);
+	for (uint64_t i = 0;; i++) {
+		snprintf(r.name, sizeof(r.name), "%015llu", (unsigned long long)i);
 		send_record(&r.event.hdr, BRAID_REC_NAMED_EVENT, 0, sizeof(r));
 	}
 }
@@ -115,7 +117,7 @@ static void codes(void)
 
 static void connections(void)
 {
-	for (int i = 0; i < 40; i++) {
+	for (;;) {
 		struct braid_grant grant;
 		int sock = dial();
 
@@ -171,14 +173,14 @@ int main(int argc, char **argv)
 	find_socket(getenv("JAVA_TOOL_OPTIONS"));
 	grip = receive(dial());
 	hello();
+	if (pthread_create(&thread, NULL, wait_end, NULL))
+		die("thread");
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
 		if (argc > 1 && !strcmp(argv[1], modes[i].name))
 			modes[i].run();
 	wake(&grip);
 	puts("ready");
 	fflush(stdout);
-	if (pthread_create(&thread, NULL, wait_end, NULL))
-		die("thread");
 	for (;;)
 		;
 }

@@ -17,9 +17,9 @@ kill -STOP "$RECORD_PID"
 touch stopped
 wait_for "its requests" grep -qs ready asks.out
 kill -CONT "$RECORD_PID"
-for mode in names connections; do
-	wait_for "the flood of $mode" says_or_gone "$mode.out" ready "$RECORD_PID"
-done
+wait_for "the limit of names" says_or_gone record.err ' names in its events, and ' "$RECORD_PID"
+wait_for "the limit of connections" says_or_gone record.err ' connections of its agent, and ' "$RECORD_PID"
+wait_for "the limit of codes" says_or_gone record.err ' pieces of code at a time' "$RECORD_PID"
 peak_kb=$(sed -n 's/^VmHWM:\s*\([0-9]*\) kB/\1/p' "/proc/$RECORD_PID/status")
 kill -INT "$RECORD_PID"
 wait_end "$RECORD_PID" "the recording"
