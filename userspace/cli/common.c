@@ -38,8 +38,8 @@ static const struct argp_option options[] = {
 	 "Only processes in a control group whose path contains TEXT, for instance a container's id; can be repeated",
 	 1},
 	{"from", OPT_FROM, "TIME", 0,
-	 "Only from TIME on, since the recording's start (1.5, 500ms, 2m) or as a time of day (12:30:05, "
-	 "2026-11-22T12:30:05)",
+	 "Only from TIME on, since the recording's start (1.5, 500ms, 2m), as a time of day (12:30:05, "
+	 "2026-11-22T12:30:05), or from the beginning of a day on (2026-11-22)",
 	 1},
 	{"to", OPT_TO, "TIME", 0, "Only until TIME", 1},
 	{"include", OPT_INCLUDE, "RE", 0,
@@ -68,7 +68,7 @@ void common_time(struct argp_state *state, const char *name, const char *arg, bo
 	if (moment_parse(arg, m))
 		argp_error(
 			state,
-			"--%s: '%s' is not a time; write for example 1.5, 500ms, 2m, 12:30:05 or 2026-11-22T12:30:05",
+			"--%s: '%s' is not a time; write for example 1.5, 500ms, 2m, 12:30:05, 2026-11-22T12:30:05 or 2026-11-22",
 			name, arg);
 	*has = true;
 }

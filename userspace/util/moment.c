@@ -29,7 +29,7 @@ static const char *fraction(const char *p, uint64_t *ns)
 	return p;
 }
 
-/* Parses "12:30:05.25" or "12:30"; NULL for anything else. */
+/* Parses "12:30:05.25" or "12:30"; returns what follows, NULL for anything else. */
 static const char *time_of_day(const char *text, struct tm *tm, uint64_t *ns)
 {
 	const char *end = strptime(text, "%H:%M:%S", tm);
@@ -62,13 +62,12 @@ static int parse_date(const char *text, struct moment *m)
 {
 	struct tm tm = {.tm_isdst = -1};
 	const char *p = strptime(text, "%Y-%m-%d", &tm);
+	uint64_t ns = 0;
 	long east_s;
-	uint64_t ns;
 	time_t s;
 
-	if (!p || (*p != 'T' && *p != ' ') || !isdigit((unsigned char)p[1]))
-		return -EINVAL;
-	p = time_of_day(p + 1, &tm, &ns);
+	if (p && (*p == 'T' || *p == ' '))
+		p = isdigit((unsigned char)p[1]) ? time_of_day(p + 1, &tm, &ns) : NULL;
 	if (!p || (*p && !zone(p, &east_s)))
 		return -EINVAL;
 	s = *p ? timegm(&tm) - east_s : mktime(&tm);

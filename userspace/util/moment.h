@@ -9,7 +9,7 @@
 enum moment_kind {
 	MOMENT_SINCE_START, /* a duration since the recording's start */
 	MOMENT_OF_DAY,	    /* a local time of day, on the recording's day */
-	MOMENT_DATE,	    /* a date and a time of day */
+	MOMENT_DATE,	    /* a date and a time of day, which is midnight if it has none */
 };
 
 struct moment {
@@ -18,8 +18,8 @@ struct moment {
 };
 
 /*
- * "1.5", "500ms" (quantity.h); "12:30:05", "12:30"; "2026-11-22T12:30:05.25", also with a blank for the T. A date
- * without Z or +01:00 is in this machine's time zone. 0 or -EINVAL.
+ * "1.5", "500ms" (quantity.h); "12:30:05", "12:30"; "2026-11-22T12:30:05.25", also with a blank for the T; "2026-11-22",
+ * the midnight at which that day begins. A date without Z or +01:00 is in this machine's time zone. 0 or -EINVAL.
  */
 int moment_parse(const char *text, struct moment *m);
 

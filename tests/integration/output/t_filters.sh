@@ -16,7 +16,7 @@ for words in "--pid x" "--tid 1,," "--from x" "--to -1" "--include (" "--exclude
 done
 # A selection of something that is not in the trace is an error: an empty report would look like a thread that did
 # nothing.
-for words in "--pid 1" "--tid 1" "--from 2 --to 1" "--from 1 --to 1" "--from 1000m" "--to 1999-12-31T23:59"; do
+for words in "--pid 1" "--tid 1" "--from 2 --to 1" "--from 1 --to 1" "--from 1000m" "--to 1999-12-31T23:59" "--to 1999-12-31"; do
 	status=0
 	# shellcheck disable=SC2086 # words
 	braid report --full $words s.trace >out 2>err || status=$?

@@ -40,8 +40,8 @@ static const char doc[] =
 	"  braid at --json braid.trace 1.5\n"
 	"\n"
 	"TIME is as for --from: since the recording's start (1.5, 500ms, 2m), or a time of day (12:30:05, "
-	"2026-11-22T12:30:05). A running thread's stack is that of the nearest sample, if it is not further away than the time "
-	"between two samples.";
+	"2026-11-22T12:30:05, or 2026-11-22 for the midnight at which that day begins). A running thread's stack is that of the "
+	"nearest sample, if it is not further away than the time between two samples.";
 
 static void check_arguments(struct argp_state *state, struct at_options *o)
 {
@@ -52,9 +52,10 @@ static void check_arguments(struct argp_state *state, struct at_options *o)
 		o->args[0] = DEFAULT_TRACE;
 	}
 	if (moment_parse(o->args[1], &o->moment.from))
-		argp_error(state,
-			   "'%s' is not a time; write for example 1.5, 500ms, 2m, 12:30:05 or 2026-11-22T12:30:05",
-			   o->args[1]);
+		argp_error(
+			state,
+			"'%s' is not a time; write for example 1.5, 500ms, 2m, 12:30:05, 2026-11-22T12:30:05 or 2026-11-22",
+			o->args[1]);
 	o->moment.has_from = true;
 	if (o->all && o->idle.none)
 		argp_error(state, "--all prints idle threads, and --no-idle leaves them out");
