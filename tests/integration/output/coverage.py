@@ -1,18 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """coverage.py ROOT BRAID JVMTI_H: compares docs/jvmti-coverage.md with the agent.
 
-The list of JVM TI comes from the JDK's header, its use from the agent's source, and the options from the commands'
---help.
+The list of JVM TI comes from the JDK's header, its use and what brings it from the agent's source (agent_calls.py), and the
+options from the commands' --help.
 """
-import glob
 import os
 import re
 import subprocess
 import sys
 
+from agent_calls import EVERY, LOCK, Calls
+
 STATES = ("used", "kernel side", "not used", "impossible")
 WITH_OPTION = ("used", "kernel side")
-IN_PAUSES = ("gc.c", "classes.c")  # files whose handlers neither lock nor allocate
+IN_PAUSES = ("events/gc.c", "events/classes.c")  # their handlers neither lock nor allocate
+LOCKS_OR_ALLOCATES = re.compile(r"\b(?:pthread_\w+|malloc|calloc|realloc|aligned_alloc|strdup|free|mmap)\b")
+# Not followed from a handler: what another thread runs, and where the helper thread alone waits.
+OTHER_THREAD, HELPER_ONLY = "helper_main", "helper_pace"
+# The JVM stands still for them for as long as its heap or its classes take.
+LONG = {"FollowReferences", "IterateThroughHeap", "ForceGarbageCollection", "RetransformClasses"}
+
+# Where an event type is not what brings a kind, or not all: `braid heap` says by other fields of the configuration what it wants.
+KIND_OPTIONS = {"heap_copy_kind": {"heap", "heap --by", "heap --dump"}, "histogram_kind": {"heap", "record -e heap"}}
+TYPE_OPTIONS = {"alloc": ["heap --watch"], "live": ["heap --watch"]}
+# Conditions decide: a command asks for a collection, or a histogram after one.
+DECIDED = {"ForceGarbageCollection": {"ctl PID gc": "kinds_command", "heap --live": "count_objects"}}
+# Events of every recording of which the recorder makes others, if they are asked for.
+MADE_OF = {"CompiledMethodLoad": "jit", "CompiledMethodUnload": "jit", "ThreadStart": "thread", "ThreadEnd": "thread"}
+OPTION = re.compile(r"record$|record -e |heap\b|ctl PID gc$")  # what of a row's With the sources can say
+# What is in mapped memory, by file, and what a reset forgets, by kind: in the words of the page.
+MAPPED = {"core/ring.c": "ring", "events/heap_copy.c": "roots", "malloc/sampled.c": "native allocations",
+          "malloc/countdown.c": "native allocations"}
+FORGOTTEN = {"live_kind": "watched objects", "jni_refs_kind": "JNI references", "malloc_kind": "native allocations"}
 NUMBERS = ("no", "one", "two", "three", "four", "five")
 COMPLETE = {"Events": 34, "Functions": 151, "Capabilities": 45, "JVMPI events": 37, "JVMPI functions": 27,
             "Function categories": 25}
@@ -40,18 +59,8 @@ class Header:
         self.jdk = max(int(major), 8)
 
 
-def code(path):
-    """The file's text without comments and strings."""
-    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"', " ", open(path, encoding="utf-8").read(), flags=re.S)
-
-
-def source(root):
-    return "".join(map(code, sorted(glob.glob(root + "/agent/**/*.[ch]", recursive=True))))
-
-
-def used_by_agent(root, header):
+def used_by_agent(text, header):
     """Events that it names or handles, functions that it calls, capabilities that it defines a bit for."""
-    text = source(root)
     used = {header.constants[c] for c in re.findall(r"\b(?:JVMTI_)?EVENT_(\w+)", text) if c in header.constants}
     used |= {e for e in re.findall(r"\.(\w+) = ", text) if e in header.events}
     used |= {f for f in re.findall(r"->\s*(\w+)\b", text) if f in header.functions}
@@ -99,12 +108,23 @@ def tables(path):
     return found
 
 
+def row_name(row):
+    return next(row[c] for c in ("Event", "Function", "Capability", "Category") if c in row).strip("`")
+
+
+def quoted(text):
+    return set(re.findall(r"`([^`]+)`", text))
+
+
 class Check:
     def __init__(self, root, braid, header):
         self.header, self.helps, self.root = header, Helps(braid), root
+        with open(root + "/docs/jvmti-coverage.md", encoding="utf-8") as f:
+            self.page = f.read()
         self.tables = tables(root + "/docs/jvmti-coverage.md")
-        self.used = used_by_agent(root, header)
-        self.files = {os.path.relpath(f, root): code(f) for f in glob.glob(root + "/agent/**/*.c", recursive=True)}
+        self.calls = Calls(root, KIND_OPTIONS, TYPE_OPTIONS)
+        self.source = "".join(self.calls.files.values())
+        self.used = used_by_agent(self.source, header)
         self.errors = []
 
     def wrong(self, text):
@@ -162,41 +182,134 @@ class Check:
             if f["Category"] not in known:
                 self.wrong(f"{f['Function']}: there is no category {f['Category']}")
 
-    def locks(self):
-        """The page names the files with a mutex. Those that run in pauses have none, and allocate nothing."""
-        text = open(self.root + "/docs/jvmti-coverage.md", encoding="utf-8").read()
-        said = re.search(r"mutexes are in (.*?)\.\s[A-Z]", text, re.S)
-        named = set(re.findall(r"`(\w+\.c)`", said[1])) if said else set()
-        files = {os.path.basename(f): c for f, c in self.files.items()}
-        locking = {f for f, c in files.items() if "pthread_mutex_lock" in c}
-        if named != locking:
-            self.wrong(f"mutexes: {' '.join(sorted(named ^ locking))}: {'named' if named - locking else 'not named'}")
-        if re.search(r"never lock", text):
-            self.wrong("handlers do lock")
-        for f in IN_PAUSES:
-            found = re.findall(r"\b(?:pthread_\w+|malloc|calloc|realloc|strdup|free)\b", files[f])
-            if found:
-                self.wrong(f"{f} runs in pauses and uses {found[0]}")
+    # ---- what brings a function, an event, a capability ----
+
+    def compare(self, title, name, row, ways, more=frozenset()):
+        """`ways`: what the sources say, with how. What every recording does need not be said of an event type again."""
+        said = {i for i in row["With"].replace("`", "").split(", ") if OPTION.match(i)}
+        if not ways:
+            self.wrong(f"{title}: {name}: nothing of the agent leads to it")
+        for option in sorted(({EVERY} if EVERY in ways else set(ways)) - said):
+            self.wrong(f"{title}: {name}: With lacks {option}: {ways[option]}")
+        for option in sorted(said - set(ways) - more):
+            self.wrong(f"{title}: {name}: {option} does not bring it")
+
+    def used_rows(self, title):
+        return {row_name(r): r for r in self.tables[title][1] if r["State"] == "used"}
 
     def options(self):
-        """The functions that an event type's own sources call are with that type, unless every recording calls them."""
-        rows = {r["Function"].strip("`"): r for r in self.tables["Functions"][1]}
-        for path, text in sorted(self.files.items()):
-            kinds = re.findall(r"\.types = ([^,]*),", text)
-            words = {w.lower().replace("_", "-") for k in kinds for w in re.findall(r"[A-Z_]{2,}", k)} - {"braid-event-type"}
-            own = [t for p, t in self.files.items() if p == path or
-                   os.path.dirname(p) == os.path.dirname(path) and os.path.basename(os.path.dirname(p)) != "events"]
-            for name in sorted({f for t in own for f in re.findall(r"->\s*(\w+)\b", t) if words and f in rows}):
-                if not words & set(re.findall(r"[\w-]+", rows[name]["With"])) and "`record`" not in rows[name]["With"]:
-                    self.wrong(f"{name}: {path} uses it for {' and '.join(sorted(words))}")
+        rows = self.used_rows("Functions")
+        functions = {**self.calls.functions(set(rows)), **DECIDED}
+        for name, row in rows.items():
+            self.compare("Functions", name, row, functions.get(name))
+        events = {constant.replace("_", "").lower(): ways for constant, ways in self.calls.events().items()}
+        for name, row in self.used_rows("Events").items():
+            more = {"record -e " + MADE_OF[name]} if name in MADE_OF else set()
+            self.compare("Events", name, row, events.get(name.lower()), more)
+        capabilities, bits = {}, dict(re.findall(r"#define (CAP_\w+) (\d+)U", self.source))
+        for name, ways in self.calls.capabilities().items():
+            capabilities.setdefault(bits.get(name, name), {}).update(ways)
+        for name, row in self.used_rows("Capabilities").items():
+            ways = {**capabilities.get(row["Bit"], {}), **capabilities.get(name, {})}
+            self.compare("Capabilities", name, row, ways)
 
-    def memory(self):
-        """Memory that does not come from Allocate comes from the functions that the page names."""
-        text = source(self.root)
-        reason = next(r for r in self.tables["Functions"][1] if r["Function"] == "`Allocate`")["What for, or why not"]
-        for call in ("malloc", "mmap"):
-            if (call in reason) != bool(re.search(r"\b%s\(" % call, text)):
-                self.wrong(f"Allocate: is the agent's memory {call}'s or not?")
+    def preset(self):
+        """What a recording has when nothing is chosen."""
+        has = re.search(r"^  cpu +cpu (.*)$", self.helps.of("record"), re.M)[1].split()
+        said = re.search(r"one without `-e` has (.*?), too", self.page, re.S)
+        if not said or quoted(said[1]) != set(has):
+            self.wrong("a recording without -e has " + ", ".join(has))
+
+    # ---- handlers ----
+
+    def event_of(self, constant):
+        names = {n.lower(): n for n in map(row_name, self.tables["Events"][1])}
+        return names.get((constant or "").replace("_", "").lower())
+
+    def handlers_that(self, is_it, without=()):
+        """The events whose handlers lead to a node that `is_it`; of an extension event, the handler."""
+        return {self.event_of(event) or node[1] for node, event in self.calls.handlers().items()
+                if any(map(is_it, self.calls.reach([node], (OTHER_THREAD, *without), True)))}
+
+    def locks(self):
+        """The page names the files with a mutex; and those under whose mutex the JVM is called, with the handlers that take it."""
+        said = re.search(r"mutexes are in (.*?)\.\s[A-Z]", self.page, re.S)
+        named = quoted(said[1]) if said else set()
+        locking = {os.path.basename(f) for f, t in self.calls.files.items() if LOCK in t}
+        if named != locking:
+            self.wrong(f"mutexes: {' '.join(sorted(named ^ locking))}: {'named' if named - locking else 'not named'}")
+        if re.search(r"never lock", self.page):
+            self.wrong("handlers do lock")
+        rows = {file: (called, takers) for file, called, takers in
+                re.findall(r"^\| `(\w+\.c)` \| ([^|]*) \| ([^|]*) \|$", self.page, re.M)}
+        under = {f: names for f, names in self.calls.under_mutexes((OTHER_THREAD,)).items() if names}
+        for file in sorted({os.path.basename(f) for f in under} ^ set(rows)):
+            self.wrong(f"mutexes: {file}: the JVM is {'not ' if file in rows else ''}called while its mutex is held")
+        events = set(map(row_name, self.tables["Events"][1]))
+        for path, names in sorted(under.items()):
+            called, takers = rows.get(os.path.basename(path), ("", ""))
+            for name in sorted(names & LONG - quoted(called)):
+                self.wrong(f"mutexes: {path}: {name} is called while its mutex is held")
+            take = self.handlers_that(lambda node, own=path: node[0] == own and LOCK in self.calls.body[node])
+            for name in sorted(take ^ (quoted(takers) & events)):
+                self.wrong(f"mutexes: {path}: the handler of {name} {'takes' if name in take else 'does not take'} it")
+
+    def waits(self):
+        """Handlers that wait. The helper thread runs some, and may."""
+        said = re.search(r"wait until the kernel side has read(.*?)\n\n", self.page, re.S)
+        waiting = self.handlers_that(lambda node: re.search(r"\bnanosleep\(", self.calls.body[node]), (HELPER_ONLY,))
+        for name in sorted(waiting ^ (quoted(said[1]) if said else set())):
+            self.wrong(f"the handler of {name} {'waits' if name in waiting else 'does not wait'}")
+
+    def pauses(self):
+        """Neither the files of what runs in pauses nor what their handlers call lock or allocate."""
+        for file in IN_PAUSES:
+            found = LOCKS_OR_ALLOCATES.search(self.calls.files[file])
+            if found:
+                self.wrong(f"{file} runs in pauses and uses {found[0]}")
+            for handler in (n for n in self.calls.handlers() if n[0] == file):
+                reached = self.calls.reach([handler], (), True)
+                for node in reached:
+                    found = LOCKS_OR_ALLOCATES.search(self.calls.body[node])
+                    if found:
+                        self.wrong(f"{handler[1]} runs in pauses and uses {found[0]}: {self.calls.path(reached, node)}")
+
+    # ---- numbers, and reasons ----
+
+    def number(self, what, form, count):
+        said = re.findall(form, self.page)
+        for word in said or ["nothing of it"]:
+            if word != NUMBERS[count]:
+                self.wrong(f"{what}: {count} there are, the page says {word}")
+
+    def numbers(self):
+        self.number("Java classes in the agent", r"\b(\w+) Java class(?:es)?\b",
+                    len(set(re.findall(r"\b(\w+)_class_blob_start\b", self.source))))
+        self.number("environments", r"the agent has (\w+) environments?\b",
+                    len(re.findall(r"->\s*GetEnv\([^;]*\bJVMTI_VERSION", self.source)))
+
+    def reason(self, title, column, name):
+        return next((r["What for, or why not"] for r in self.tables[title][1] if r[column] == f"`{name}`"), "")
+
+    def reasons(self):
+        words = self.reason("Functions", "Function", "GetCurrentThread")
+        events = set(map(row_name, self.tables["Events"][1]))
+        callers = self.handlers_that(lambda node: "GetCurrentThread" in self.calls.body[node])
+        for name in sorted(callers ^ (set(re.findall(r"\w+", words)) & events)):
+            self.wrong(f"GetCurrentThread: the handler of {name} {'calls' if name in callers else 'does not call'} it")
+        words = self.reason("JVMPI events", "Event", "DATA_RESET_REQUEST")
+        forgetting = {n for f, n in self.calls.kinds if ".forget =" in self.calls.body[f, n]}
+        for kind in sorted(forgetting | set(FORGOTTEN)):
+            if (kind in forgetting) != (FORGOTTEN.get(kind, kind) in words):
+                self.wrong(f"DATA_RESET_REQUEST: does {kind} forget anything or not?")
+        words = self.reason("Functions", "Function", "Allocate")
+        if "malloc" not in words:
+            self.wrong("Allocate: is the agent's memory malloc's or not?")
+        mapped = words.partition(" in mapped memory: ")[2]
+        mapping = {f for f, t in self.calls.files.items() if re.search(r"\bmmap\(", t)}
+        for file in sorted(mapping | set(MAPPED)):
+            if (file in mapping) != (MAPPED.get(file, file) in mapped):
+                self.wrong(f"Allocate: does {file} map memory or not?")
 
     def matrix(self):
         """README and the page about accuracy have the matrix's figures."""
@@ -218,8 +331,7 @@ class Check:
     def all(self):
         for title, count in COMPLETE.items():
             said, rows = self.tables[title]
-            column = next(c for c in ("Event", "Function", "Capability", "Category") if c in rows[0])
-            names = [r[column].strip("`") for r in rows]
+            names = list(map(row_name, rows))
             if not said == count == len(set(names)) == len(rows):
                 self.wrong(f"{title}: {count} there are, {said} are said, {len(rows)} rows")
             if title != "Function categories":
@@ -231,9 +343,13 @@ class Check:
         self.jvmpi("JVMPI events")
         self.jvmpi("JVMPI functions")
         self.categories()
-        self.locks()
-        self.memory()
         self.options()
+        self.preset()
+        self.locks()
+        self.waits()
+        self.pauses()
+        self.numbers()
+        self.reasons()
         self.matrix()
         return self.errors
 
