@@ -1,7 +1,7 @@
 /*
  * flood MODE: takes a ring like the agent of a JVM that `braid record --` started, and reports more than any JVM has:
  *
- * numbers: in a pid namespace, each of 1,500 running threads and 1,000 that do not exist
+ * numbers: in a pid namespace, each of 1,500 running threads and 1,000 that do not exist; then it burns CPU time
  *
  * codes: three times as many as there is room for
  *
@@ -9,7 +9,7 @@
  *
  * asks: stacks of its own threads
  *
- * Those that end print so and burn CPU time. All end when their standard input does.
+ * Those that have reported everything print so. All end when their standard input does.
  */
 #include "hostile/client.h"
 
@@ -170,17 +170,20 @@ int main(int argc, char **argv)
 {
 	pthread_t thread;
 
+	if (argc != 2)
+		return 2;
 	find_socket(getenv("JAVA_TOOL_OPTIONS"));
 	grip = receive(dial());
 	hello();
 	if (pthread_create(&thread, NULL, wait_end, NULL))
 		die("thread");
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-		if (argc > 1 && !strcmp(argv[1], modes[i].name))
+		if (!strcmp(argv[1], modes[i].name))
 			modes[i].run();
 	wake(&grip);
 	puts("ready");
 	fflush(stdout);
 	for (;;)
-		;
+		if (strcmp(argv[1], "numbers"))
+			pause();
 }

@@ -10,7 +10,7 @@ MODES="codes names connections asks"
 "${CC:-gcc}" -std=gnu11 -O1 -I"$LIB_DIR/../../include" -I"$LIB_DIR/.." "$TEST_DIR/flood.c" "$LIB_DIR/../hostile/client.c" -o flood -pthread
 mkfifo go
 exec 8<>go # keeps it open
-start_record -F 199 -e cpu,alloc -o trace -- bash -c "for mode in $MODES; do nice -n 19 ./flood \$mode <go >\$mode.out 2>\$mode.err & done; while :; do :; done"
+start_record -F 199 -e cpu,alloc -o trace -- nice -n 19 bash -c "for mode in $MODES; do ./flood \$mode <go >\$mode.out 2>\$mode.err & done; while :; do :; done"
 wait_for "the one that asks" says_or_gone asks.out asks "$RECORD_PID"
 braid ctl "$RECORD_PID" status >answer # an answer means that the agent that has just connected is known to the kernel side
 kill -STOP "$RECORD_PID"
