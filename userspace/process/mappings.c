@@ -43,7 +43,7 @@ const struct process_mapping *process_mapping_at(const struct process *process, 
 
 bool process_layout_known(const struct process *process, uint32_t layout, uint64_t time_ns)
 {
-	return time_ns < process->layout_ns || !layout || layout == process->layout;
+	return time_ns < process->layout_ns || !layout || layout >= process->layout_replaced;
 }
 
 bool process_is_there(const struct process *process)

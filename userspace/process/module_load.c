@@ -44,6 +44,7 @@ struct loader {
 	uint64_t since_ns;
 	uint64_t patience_ns[MAPPED_BY]; /* left */
 	uint64_t turn;			 /* counts jobs */
+	uint64_t results;		 /* counts those that have ended, or never will */
 	size_t symbols_kept;		 /* bytes */
 	bool keeps_files;		 /* for names and lines at the end */
 	bool tables_full_reported;
@@ -156,9 +157,7 @@ static void show_again(void *ctx, struct process *pr)
 		return;
 	for (uint32_t i = 0; i < pr->mappings.count; i++)
 		if (pr->mappings.at[i].module == c->module) {
-			pr->deferred_in_vain = 0;
-			processes_new_layout(c->processes, pr, now_ns());
-			processes_changed(c->processes, pr);
+			processes_walk_again(c->processes, pr);
 			return;
 		}
 }
@@ -297,6 +296,7 @@ static bool take_done(struct loader *l, uint64_t wait_ns)
 	if (!module || !file_reader_take(l->reader, &l->job, wait_ns))
 		return false;
 	l->at_work = NULL;
+	l->results++;
 	take_result(l, module, &l->job);
 	if (l->job.symbols)
 		module->wants_symbols = false;
@@ -442,6 +442,11 @@ bool loader_works(const struct loader *l)
 	return l->at_work;
 }
 
+uint64_t loader_results(const struct loader *l)
+{
+	return l->results;
+}
+
 void loader_finish(struct loader *l)
 {
 	uint64_t until = now_ns() + FINISH_NS, now;
@@ -459,5 +464,6 @@ void loader_finish(struct loader *l)
 		dequeue(l, m);
 	}
 	l->at_work = NULL;
+	l->results++;
 	stop(l);
 }

@@ -27,6 +27,8 @@ void loader_tick(struct loader *l);
 void loader_wait(struct loader *l);
 /* Whether files are being read. */
 bool loader_works(const struct loader *l);
+/* Another number means that some have been read since, or never will be. */
+uint64_t loader_results(const struct loader *l);
 /* Reads what waits, for a moment; the rest is counted as lost. From here on, files are read at once. */
 void loader_finish(struct loader *l);
 

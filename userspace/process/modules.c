@@ -533,6 +533,11 @@ bool modules_reading(const struct modules *m)
 	return loader_works(m->loader);
 }
 
+uint64_t modules_results(const struct modules *m)
+{
+	return loader_results(m->loader);
+}
+
 void modules_finish(struct modules *m)
 {
 	loader_finish(m->loader);

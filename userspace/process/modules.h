@@ -88,6 +88,8 @@ void modules_tick(struct modules *m);
 void modules_wait(struct modules *m);
 /* Whether there are still some. */
 bool modules_reading(const struct modules *m);
+/* Another number means that some have been read since, or never will be. */
+uint64_t modules_results(const struct modules *m);
 /* To be called when sampling has ended. From here on, files are read at once. */
 void modules_finish(struct modules *m);
 

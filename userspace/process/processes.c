@@ -192,7 +192,7 @@ static struct process *new_image(struct processes *p, pid_t pid, const struct pr
 	pr->id = ++p->last_process;
 	pr->pid = pid;
 	pr->since_ns = pr->layout_ns = since_ns;
-	pr->layout = ++p->last_layout;
+	pr->layout = pr->layout_replaced = ++p->last_layout;
 	charges_open(pr, p->sink, parent);
 	HASH_FIND_INT(p->by_pid, &pid, old);
 	/* The same process, unless it was forked: then the end of the earlier one was not reported. */
@@ -264,11 +264,19 @@ size_t processes_running(const struct processes *p)
 
 /* ---- mappings ---- */
 
-void processes_new_layout(struct processes *p, struct process *pr, uint64_t time_ns)
+/* What was walked by its mappings no longer holds for samples from time_ns on. */
+static void replaced(struct processes *p, struct process *pr, uint64_t time_ns)
 {
-	pr->layout = ++p->last_layout;
+	pr->layout = pr->layout_replaced = ++p->last_layout;
 	pr->layout_ns = time_ns;
 	pr->generation++;
+}
+
+void processes_walk_again(struct processes *p, struct process *pr)
+{
+	pr->deferred_in_vain = 0;
+	pr->layout = ++p->last_layout;
+	processes_changed(p, pr);
 }
 
 static void add_mapping(struct processes *p, struct process *pr, const struct mapping_fact *fact, uint64_t time_ns)
@@ -292,7 +300,7 @@ static void add_mapping(struct processes *p, struct process *pr, const struct ma
 		p->contexts++;
 	}
 	if (changed)
-		processes_new_layout(p, pr, time_ns);
+		replaced(p, pr, time_ns);
 	if (module->kind != TRACE_MODULE_ANON)
 		pr->deferred_in_vain = 0;
 	if (module->is_libjvm && !pr->libjvm_ns) {
@@ -474,6 +482,7 @@ void processes_fork(struct processes *p, pid_t pid, pid_t parent, uint64_t time_
 	charges_inherit(pr, p->sink, from);
 	pr->context = from->context;
 	pr->layout = from->layout; /* the kernel side has copied that, or has it from the parent */
+	pr->layout_replaced = from->layout_replaced;
 	pr->inherits = true;
 	list(p, pr);
 }

@@ -52,11 +52,12 @@ struct process {
 	VEC(struct process_mapping) past;     /* mappings of a moment ago, oldest end first */
 	uint32_t generation;		      /* counts changes in the meaning of its addresses */
 	/*
-	 * A new number whenever mappings replace others. The kernel side's samples have the number that they were
-	 * walked with.
+	 * A new number whenever mappings replace others, or a walk can get further. The kernel side's samples have the
+	 * number that they were walked with.
 	 */
 	uint32_t layout;
-	uint64_t layout_ns;	   /* since when */
+	uint32_t layout_replaced;  /* the number of the last replacement: older ones no longer hold */
+	uint64_t layout_ns;	   /* the time of that */
 	uint32_t deferred_in_vain; /* deferred unwinds in a row without a whole stack */
 	struct mapping_extent extent;
 	bool forked;			    /* and has executed no program since */
@@ -133,8 +134,8 @@ void processes_tick(struct processes *p);
 /* Calls back with the latest image of every process. */
 void processes_each(struct processes *p, void (*fn)(void *ctx, struct process *process), void *ctx);
 
-/* What was walked by its mappings no longer holds for samples from time_ns on. */
-void processes_new_layout(struct processes *p, struct process *process, uint64_t time_ns);
+/* Walks get further from now on: the kernel side is shown the process again, and uses no stack that it knows. */
+void processes_walk_again(struct processes *p, struct process *process);
 /* The kernel side is to be shown the process again. */
 void processes_changed(struct processes *p, struct process *process);
 /* The number of mappings so far of modules that may have variables of contexts.h. */

@@ -75,6 +75,8 @@ static bool walk_mapping(struct braid_walk *w, __u64 pc, struct braid_mapping *t
 	const struct deferred_walk *l = (const struct deferred_walk *)w;
 	const struct process_mapping *m = process_mapping_at(l->process, pc, l->time_ns);
 
+	if (m && m->module->table == BRAID_NO_TABLE && m->module->wants_table)
+		l->out->early = true;
 	if (m && to)
 		*to = (struct braid_mapping){
 			.start = m->fact.start, .end = m->fact.end, .bias = m->bias, .table = m->module->table};
@@ -155,6 +157,7 @@ bool deferred_unwind(const struct session *s, const struct process *process, con
 	};
 	uint32_t end;
 
+	out->early = false;
 	out->event = (struct braid_event_sample){.hdr = {.time_ns = e->hdr.time_ns},
 						 .pid = e->pid,
 						 .tid = e->tid,

@@ -13,6 +13,7 @@ struct deferred_sample {
 	struct braid_event_sample event;
 	uint64_t frames[BRAID_MAX_FRAMES];
 	bool virtual; /* they are a virtual thread's, or may be */
+	bool early;   /* the unwind table of some of its code is being read */
 };
 
 /*

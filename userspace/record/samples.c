@@ -7,6 +7,7 @@
 
 #include "before.h"
 #include "deferred.h"
+#include "deferred_wait.h"
 #include "dump.h"
 #include "hit_events.h"
 #include "hit_values.h"
@@ -109,25 +110,44 @@ static void receive_stale(struct session *s, struct process *process, const stru
 	receive_sample(s, process, &end.event);
 }
 
-static void receive_deferred(struct session *s, const struct braid_event_deferred *e)
+/* Walks the stack and emits the sample. False: it may wait, and had better do so. */
+static bool take_deferred(struct session *s, const struct braid_event_deferred *e, bool may_wait)
 {
 	struct deferred_sample *out = calloc(1, sizeof(*out));
 	struct process *process;
+	bool complete, waits = false;
 
 	if (!out) {
 		sink_loss(&s->sink, 0, "collector", "sample", 1);
-		return;
+		return true;
 	}
 	out->event = (struct braid_event_sample){.hdr = e->hdr, .pid = e->pid, .event = e->event};
 	process = process_of(s, &out->event);
-	if (process)
+	if (process) {
 		layouts_find(&s->jvms, process);
-	if (process)
-		processes_unwound_deferred(s->processes, process, deferred_unwind(s, process, e, false, out));
-	out->event.span = e->span;
-	receive_sample(s, process, &out->event);
-	s->deferred++;
+		complete = deferred_unwind(s, process, e, false, out);
+		waits = may_wait && out->early;
+		if (!waits)
+			processes_unwound_deferred(s->processes, process, complete);
+	}
+	if (!waits) {
+		out->event.span = e->span;
+		receive_sample(s, process, &out->event);
+		s->deferred++;
+	}
 	free(out);
+	return !waits;
+}
+
+static void receive_deferred(struct session *s, const struct braid_event_deferred *e)
+{
+	if (!take_deferred(s, e, true) && !deferred_wait_put(&s->deferred_wait, e, now_ns()))
+		(void)take_deferred(s, e, false);
+}
+
+static bool take_waiting(void *ctx, const struct braid_event_deferred *e, bool last)
+{
+	return take_deferred(ctx, e, !last);
 }
 
 static void receive_method(struct session *s, const struct braid_event_method *e)
@@ -261,6 +281,7 @@ void session_read_samples(struct session *s)
 	s->samples_ns = now_ns();
 	read_sideband(s);
 	modules_wait(s->modules);
+	deferred_wait_each(s->deferred_wait, s->samples_ns, modules_results(s->modules), take_waiting, s);
 	do {
 		r.process = NULL;
 		kernel_side_read_events(s->kernel, on_event, &r, &budget);

@@ -5,6 +5,7 @@
 
 #include "asleep.h"
 #include "before.h"
+#include "deferred_wait.h"
 #include "command.h"
 #include "control.h"
 #include "dump.h"
@@ -539,6 +540,7 @@ static void free_parts(struct session *s)
 	processes_free(s->processes);
 	dump_free(s->dump);
 	before_free(s->before);
+	deferred_wait_free(s->deferred_wait);
 	threads_free(s->threads);
 	modules_free(s->modules);
 	pools_close(&s->pools);

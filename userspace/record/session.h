@@ -36,6 +36,7 @@ struct control;
 struct before;
 struct dump;
 struct hit_values;
+struct deferred_wait;
 struct probes;
 struct jvm;
 struct process;
@@ -66,9 +67,10 @@ struct session {
 	struct hit_values *hit_values;
 	struct dump *dump;
 	struct before *before;
-	struct control *control; /* NULL: the recording cannot be changed */
-	uint64_t sideband_ns;	 /* the side-band was read up to this time */
-	uint64_t samples_ns;	 /* when samples were read last */
+	struct deferred_wait *deferred_wait; /* NULL: none has waited */
+	struct control *control;	     /* NULL: the recording cannot be changed */
+	uint64_t sideband_ns;		     /* the side-band was read up to this time */
+	uint64_t samples_ns;		     /* when samples were read last */
 	uint64_t samples;
 	uint64_t deferred; /* samples from deferred unwinds */
 	uint64_t complete;

@@ -129,6 +129,19 @@ START_TEST(several_are_covered)
 }
 END_TEST
 
+/* A table that was read means longer walks, not that those without it were wrong. */
+START_TEST(which_walks_hold)
+{
+	struct process walked = {.layout = 7, .layout_replaced = 5, .layout_ns = 100};
+
+	ck_assert(process_layout_known(&walked, 7, 200));
+	ck_assert(process_layout_known(&walked, 5, 200));
+	ck_assert(!process_layout_known(&walked, 4, 200));
+	ck_assert(process_layout_known(&walked, 4, 99)); /* before the replacement */
+	ck_assert(process_layout_known(&walked, 0, 200));
+}
+END_TEST
+
 Suite *test_mappings(void)
 {
 	Suite *s = suite_create("mappings");
@@ -138,6 +151,7 @@ Suite *test_mappings(void)
 	tcase_add_test(t, what_changes_nothing);
 	tcase_add_test(t, split);
 	tcase_add_test(t, the_past_is_forgotten);
+	tcase_add_test(t, which_walks_hold);
 	tcase_add_test(t, many_at_once);
 	tcase_add_test(t, several_are_covered);
 	suite_add_tcase(s, t);
