@@ -264,14 +264,6 @@ size_t processes_running(const struct processes *p)
 
 /* ---- mappings ---- */
 
-/* What was walked by its mappings no longer holds for samples from time_ns on. */
-static void replaced(struct processes *p, struct process *pr, uint64_t time_ns)
-{
-	pr->layout = pr->layout_replaced = ++p->last_layout;
-	pr->layout_ns = time_ns;
-	pr->generation++;
-}
-
 void processes_walk_again(struct processes *p, struct process *pr)
 {
 	pr->deferred_in_vain = 0;
@@ -299,8 +291,11 @@ static void add_mapping(struct processes *p, struct process *pr, const struct ma
 		context_wanted(pr);
 		p->contexts++;
 	}
-	if (changed)
-		replaced(p, pr, time_ns);
+	if (changed) { /* what was walked before does not hold for samples from now on */
+		pr->layout = pr->layout_replaced = ++p->last_layout;
+		pr->layout_ns = time_ns;
+		pr->generation++;
+	}
 	if (module->kind != TRACE_MODULE_ANON)
 		pr->deferred_in_vain = 0;
 	if (module->is_libjvm && !pr->libjvm_ns) {
