@@ -13,7 +13,9 @@
 #define UNWIND_ROWS (1U << 22)
 
 /* The ring of samples and events, see event_ring_bytes(). */
-#define SAMPLE_BYTES 512U /* a stack of 60 frames that was not sent before */
+#define SAMPLE_BYTES 512U    /* a stack of 60 frames that was not sent before */
+#define DEFERRED_BYTES 8192U /* a stack that the collector walks, soon after its program began */
+#define STARTING_CPUS 4	     /* that programs keep busy which are just starting */
 #define EVENT_RING_MIN (2U << 20)
 #define EVENT_RING_BURSTS (8U << 20)
 #define EVENT_RING_MAX (64U << 20)
@@ -27,15 +29,20 @@
 /*
  * The ring holds half a second of samples of all CPUs, ten times what arrives between two reads. The collector reads it
  * when an eighth is full, so bursts rarely need more. Types enabled later, when the ring can no longer grow, share this
- * size. Types enabled at the start get a ring that also lasts while the collector waits for a CPU. Pages count twice in
- * the collector's resident set, since libbpf maps the data twice.
+ * size. Types enabled at the start get a ring that also lasts while the collector waits for a CPU. Where programs are
+ * expected to start, it also holds their stacks for a quarter of a second, which reading their files may take. Pages count
+ * twice in the collector's resident set, since libbpf maps the data twice.
  */
 uint32_t event_ring_bytes(const struct record_options *o)
 {
 	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN); /* CPUs that come online later are not sampled */
+	uint64_t starting = o->command || o->system_wide ? cpus < STARTING_CPUS ? cpus : STARTING_CPUS : 0;
 	uint64_t want = cpus * (uint64_t)o->frequency_hz * SAMPLE_BYTES / 2;
+	uint64_t want_starting = starting * (uint64_t)o->frequency_hz * DEFERRED_BYTES / 4;
 	uint32_t bytes = o->config.enabled & TYPES_BURSTS || o->probe_count ? EVENT_RING_BURSTS : EVENT_RING_MIN;
 
+	if (want < want_starting)
+		want = want_starting;
 	while (bytes < want && bytes < EVENT_RING_MAX)
 		bytes *= 2;
 	return bytes;
