@@ -33,7 +33,7 @@ bool offcpu_ended(struct jvms *jvms, struct thread *thread, const char *comm, st
 	if (thread->flags & TRACE_THREAD_JAVA && !thread->java_runs)
 		return false;
 	/* The thread was seen too late to read its name. */
-	if (*comm && strcmp(thread->name, comm) != 0)
+	if (*comm && strcmp(thread->comm, comm) != 0)
 		processes_comm(jvms->processes, thread->process->pid, thread->tid, comm);
 	leave_to_earlier(thread, e);
 	return true;

@@ -69,6 +69,8 @@ struct process {
 	uint64_t layout_spent_ns;	    /* on looking for it */
 	bool considered;		    /* whether to attach an agent to it has been decided */
 	bool agentless;			    /* it has been said that it gets no agent, see record/agentless.h */
+	bool names_cut;			    /* the kernel has cut names of threads, see jvm/thread_names.h */
+	uint64_t names_look_ns, names_wait_ns;
 	struct jvm *jvm;		    /* NULL: no JVM whose stacks can be walked */
 	uint32_t jvm_slot;		    /* on the kernel side, when it has a JVM */
 	bool in_namespace;		    /* in a pid namespace of its own; set when it has a JVM */

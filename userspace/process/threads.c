@@ -5,6 +5,7 @@
 #include "sideband.h"
 #include "proc/procfs.h"
 #include "sink/records.h"
+#include "util/utf8.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -124,6 +125,16 @@ void thread_call(struct thread *thread, const char *name)
 	free(thread->name);
 	thread->name = copy;
 	thread->named = true;
+	thread->cut_ns = 0;
+}
+
+/* A name of the kernel's. */
+static void set_comm(struct thread *thread, const char *comm)
+{
+	snprintf(thread->comm, sizeof(thread->comm), "%s", comm);
+	thread->cut_ns = comm_is_full(thread->comm) ? now_ns() : 0;
+	thread->searches = 0;
+	thread->process->names_cut = thread->process->names_cut || thread->cut_ns;
 }
 
 void threads_emit(struct threads *t, struct thread *thread)
@@ -144,6 +155,21 @@ void threads_define(struct threads *t, struct thread *thread)
 {
 	if (!thread->defined)
 		threads_emit(t, thread);
+}
+
+bool threads_call_whole(struct threads *t, struct thread *thread, const char *name, size_t length)
+{
+	char text[THREAD_NAME_MAX];
+	bool whole = thread->cut_ns && comm_is_cut(thread->comm, name, length);
+
+	thread->cut_ns = 0;
+	if (!whole)
+		return false;
+	utf8_from_modified(text, sizeof(text), name, length);
+	thread_call(thread, text);
+	if (thread->defined)
+		threads_emit(t, thread);
+	return true;
 }
 
 static void bound_older(struct threads *t, struct thread *thread)
@@ -204,7 +230,9 @@ static struct thread *new_thread(struct threads *t, struct process *process, pid
 	thread->key = thread_key(process->pid, tid ?: -ns_tid);
 	thread->process = process;
 	thread->named = comm;
-	if (!comm)
+	if (comm)
+		set_comm(thread, comm);
+	else
 		set_gone(t, thread);
 	thread_add(t, thread);
 	return thread;
@@ -227,6 +255,13 @@ struct thread *threads_at(struct threads *t, struct process *process, pid_t tid,
 struct thread *threads_now(struct threads *t, struct process *process, pid_t tid)
 {
 	return threads_at(t, process, tid, UINT64_MAX);
+}
+
+struct thread *threads_known(const struct threads *t, const struct process *process, pid_t tid)
+{
+	struct thread *thread = youngest(t, thread_key(process->pid, tid));
+
+	return thread && thread->process == process ? thread : NULL;
 }
 
 /* ---- tids in a JVM's pid namespace ---- */
@@ -313,9 +348,10 @@ void threads_comm(struct threads *t, struct process *process, pid_t tid, const c
 			(void)new_thread(t, process, tid, 0, name);
 		return;
 	}
-	if (thread->flags & TRACE_THREAD_JAVA)
+	if (thread->flags & TRACE_THREAD_JAVA || strcmp(thread->comm, name) == 0)
 		return;
 	thread_call(thread, name);
+	set_comm(thread, name);
 	if (thread->defined)
 		threads_emit(t, thread);
 }

@@ -7,6 +7,7 @@
 #define BRAID_PROCESS_THREADS_H
 
 #include "sink/sink.h"
+#include "util/comm.h"
 
 #include <uthash.h>
 
@@ -27,8 +28,13 @@ struct thread {
 	struct process *process;
 	struct thread *older; /* an earlier thread of the same key */
 	char *name;
-	bool named;   /* otherwise it was first met after its end, and has the process's name */
-	bool defined; /* in the trace */
+	char comm[COMM_BYTES + 1]; /* the kernel's name; empty: not known */
+	uint64_t cut_ns;	   /* since when the name is that, and may be a part of a longer one; 0: it is whole */
+	/* Of the search for the longer one, jvm/thread_names.c. */
+	bool listed;	  /* the VM has it in its list of Java threads */
+	uint8_t searches; /* of its stack, in vain */
+	bool named;	  /* otherwise it was first met after its end, and has the process's name */
+	bool defined;	  /* in the trace */
 	/* Reported by the JVM, for a Java thread. */
 	char *group;	      /* or NULL */
 	uint64_t since_ns;    /* 0: not known, or before the recording */
@@ -55,6 +61,8 @@ void threads_free(struct threads *t);
 struct thread *threads_at(struct threads *t, struct process *process, pid_t tid, uint64_t time_ns);
 /* The present one. */
 struct thread *threads_now(struct threads *t, struct process *process, pid_t tid);
+/* The same if it has been met already, otherwise NULL. */
+struct thread *threads_known(const struct threads *t, const struct process *process, pid_t tid);
 /*
  * A Java thread, by its tid in the JVM's pid namespace. One OS thread can be several Java threads in turn (main, then
  * DestroyJavaVM): `started_as` is the name of one that has just started, NULL means the present one. The caller defines
@@ -66,6 +74,11 @@ pid_t threads_host_tid(struct threads *t, struct process *process, pid_t ns_tid)
 
 /* Without memory, the thread keeps its name. */
 void thread_call(struct thread *thread, const char *name);
+/*
+ * Ends the search for the name that the kernel has cut: it is this one, in modified UTF-8, if the kernel's is a part of it.
+ * Otherwise the thread keeps the kernel's, and this returns false.
+ */
+bool threads_call_whole(struct threads *t, struct thread *thread, const char *name, size_t length);
 void threads_emit(struct threads *t, struct thread *thread);
 /* Unless the trace has it. */
 void threads_define(struct threads *t, struct thread *thread);

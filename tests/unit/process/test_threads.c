@@ -18,7 +18,7 @@ static struct sink sink;
 static struct threads *threads;
 static struct process process;
 static char path[] = "/tmp/braid-threads-XXXXXX";
-static char names[64]; /* of defined threads, in order */
+static char names[128]; /* of defined threads, in order */
 
 static void tap(void *ctx, const struct trace_rec *rec)
 {
@@ -88,6 +88,57 @@ START_TEST(the_last_name_counts)
 	ck_assert_ptr_nonnull(threads_now(threads, &process, process.pid + 1));
 	threads_comm(threads, &process, process.pid + 1, "third");
 	ck_assert_str_eq(names, "second,third,");
+}
+END_TEST
+
+static bool call_whole(struct thread *thread, const char *name)
+{
+	return threads_call_whole(threads, thread, name, strlen(name));
+}
+
+/* The kernel keeps 15 bytes of a name. Only a name of which they are a part is the whole one. */
+START_TEST(a_name_that_was_cut)
+{
+	pid_t tid = process.pid + 1;
+	struct thread *thread;
+
+	threads_comm(threads, &process, tid, "C2 CompilerThre");
+	ck_assert(process.names_cut);
+	ck_assert_ptr_null(threads_known(threads, &process, tid + 1));
+	thread = threads_known(threads, &process, tid);
+	ck_assert_ptr_nonnull(thread);
+	ck_assert_uint_ne(thread->cut_ns, 0);
+	ck_assert(call_whole(thread, "C2 CompilerThread0"));
+	ck_assert_uint_eq(thread->cut_ns, 0);
+	ck_assert_str_eq(names, "");
+	threads_define(threads, thread);
+	threads_comm(threads, &process, tid, "C2 CompilerThre"); /* said again, it is the same name */
+	ck_assert(!call_whole(thread, "C2 CompilerThread1"));
+	ck_assert_str_eq(names, "C2 CompilerThread0,");
+	threads_comm(threads, &process, tid, "C2 Comp..hread1");
+	ck_assert(call_whole(thread, "C2 CompilerThread1"));
+	ck_assert_str_eq(names, "C2 CompilerThread0,C2 Comp..hread1,C2 CompilerThread1,");
+}
+END_TEST
+
+/* What does not agree with the kernel is no name: the memory that says it may be of any process, and of any moment. */
+START_TEST(a_name_of_something_else)
+{
+	pid_t tid = process.pid + 1;
+	struct thread *thread;
+
+	threads_comm(threads, &process, tid, "pool-1-thread-1");
+	thread = threads_now(threads, &process, tid);
+	ck_assert(!call_whole(thread, "VM Periodic Task Thread"));
+	ck_assert_uint_eq(thread->cut_ns, 0);
+	threads_comm(threads, &process, tid, "pool-2-thread-1");
+	ck_assert_uint_ne(thread->cut_ns, 0);
+	ck_assert(!call_whole(thread, "pool-2-thread-1")); /* whole already */
+	ck_assert_uint_eq(thread->cut_ns, 0);
+	threads_comm(threads, &process, tid, "short");
+	ck_assert_uint_eq(thread->cut_ns, 0);
+	ck_assert(!call_whole(thread, "shorter than it could be"));
+	ck_assert_str_eq(names, "pool-1-thread-1,pool-2-thread-1,short,");
 }
 END_TEST
 
@@ -186,6 +237,8 @@ Suite *test_threads(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, a_thread_that_is_met_after_its_end_has_the_name_it_had);
 	tcase_add_test(t, the_last_name_counts);
+	tcase_add_test(t, a_name_that_was_cut);
+	tcase_add_test(t, a_name_of_something_else);
 	tcase_add_test(t, without_a_name_it_has_the_process_s);
 	tcase_add_test(t, names_belong_to_an_image);
 	tcase_add_test(t, the_first_thread_has_the_image_s_name);
