@@ -30,6 +30,7 @@ enum {
 	F_LIST_LENGTH,
 	F_LIST_THREADS,
 	F_NEXT,
+	F_NAME,
 	F_CARRIER,
 	F_CURRENT,
 	F_MIRROR,
@@ -54,6 +55,7 @@ static const struct vm_place places[FIELDS] = {
 	[F_LIST_LENGTH] = {{"ThreadsList"}, {"_length"}},
 	[F_LIST_THREADS] = {{"ThreadsList"}, {"_threads"}},
 	[F_NEXT] = {{"JavaThread"}, {"_next"}},
+	[F_NAME] = {{"NamedThread"}, {"_name"}},
 	[F_CARRIER] = {{"JavaThread"}, {"_threadObj"}},
 	[F_CURRENT] = {{"JavaThread"}, {"_vthread"}},
 	[F_MIRROR] = {{"Klass"}, {"_java_mirror"}},
@@ -527,6 +529,7 @@ static bool take_places(struct java_heap *h, const struct vm_field *f)
 	h->list_length = offset_of(&f[F_LIST_LENGTH]);
 	h->list_threads = offset_of(&f[F_LIST_THREADS]);
 	h->thread_next = offset_of(&f[F_NEXT]);
+	h->vm_thread_name = offset_of(&f[F_NAME]);
 	h->mirror = offset_of(&f[F_MIRROR]);
 	h->mirror_is_handle = is_handle(&f[F_MIRROR]);
 	h->layout_helper = offset_of(&f[F_HELPER]);

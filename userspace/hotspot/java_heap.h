@@ -19,6 +19,7 @@ struct java_heap {
 	uint64_t thread_list;		    /* static field: ThreadsList *, before 11 JavaThread * */
 	uint16_t thread_next;		    /* JavaThread: before 11 */
 	uint16_t list_length, list_threads; /* ThreadsList */
+	uint16_t vm_thread_name;	    /* NamedThread: char *; 0: not known */
 	uint16_t mirror;		    /* Klass: OopHandle, before 9 oop */
 	uint16_t layout_helper;		    /* Klass */
 	uint16_t string_chars;		    /* String: char[], before 9 */

@@ -90,18 +90,14 @@ static bool object_read(const struct java_heap *h, struct java_thread *t)
 }
 
 /*
- * What the heap says is true if no collection has moved anything meanwhile; without such a moment the thread has no name.
- * *tries is what all threads of the list may spend on waiting for it. False: there is no such thread.
+ * Reads the name of a thread. What the heap says is true if no collection has moved anything meanwhile; without such a moment
+ * it has no name. *tries is what all threads of the list may spend on waiting for it. False: there is no such thread.
  */
-static bool thread_read(const struct java_heap *h, uint64_t java_thread, uint32_t *tries, struct java_thread *to)
+static bool name_of(const struct java_heap *h, uint32_t *tries, struct java_thread *to)
 {
 	const struct timespec pause = {.tv_nsec = MOMENT_WAIT_NS};
 	struct java_moment before, after;
 
-	to->address = java_thread;
-	to->tid = tid_of(h, java_thread);
-	if (!to->tid)
-		return false;
 	for (;;) {
 		bool still = java_heap_now(h, &before), there = object_read(h, to);
 
@@ -113,6 +109,55 @@ static bool thread_read(const struct java_heap *h, uint64_t java_thread, uint32_
 		--*tries;
 		nanosleep(&pause, NULL);
 	}
+}
+
+/* All tids at once: those of a list are far more than the names that are wanted. */
+struct listed {
+	uint64_t java_thread, os_thread;
+	uint32_t tid;
+};
+
+static void tids_read(const struct java_heap *h, struct listed *list, struct java_read *reads, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		reads[i] = (struct java_read){.address = list[i].java_thread + h->layout.thread_osthread,
+					      .to = &list[i].os_thread,
+					      .size = sizeof(list[i].os_thread)};
+	java_heap_read(h, reads, count);
+	for (size_t i = 0; i < count; i++)
+		reads[i] = (struct java_read){.address = list[i].os_thread + h->layout.osthread_tid,
+					      .to = &list[i].tid,
+					      .size = reads[i].ok ? sizeof(list[i].tid) : 0};
+	java_heap_read(h, reads, count);
+	for (size_t i = 0; i < count; i++)
+		if (!reads[i].ok)
+			list[i].tid = 0;
+}
+
+void java_threads_some(const struct java_heap *h, bool (*wanted)(void *ctx, uint32_t tid),
+		       void (*fn)(void *ctx, const struct java_thread *t), void *ctx)
+{
+	uint64_t *addresses = malloc(JAVA_THREADS_NAMED * sizeof(*addresses));
+	size_t count = addresses ? java_threads_list(h, addresses, JAVA_THREADS_NAMED) : 0;
+	struct listed *list = calloc(count ?: 1, sizeof(*list));
+	struct java_read *reads = calloc(count ?: 1, sizeof(*reads));
+	struct java_thread t;
+	uint32_t tries = 0;
+
+	if (!list || !reads)
+		count = 0;
+	for (size_t i = 0; i < count; i++)
+		list[i].java_thread = addresses[i];
+	tids_read(h, list, reads, count);
+	for (size_t i = 0; i < count; i++) {
+		t.address = list[i].java_thread;
+		t.tid = list[i].tid;
+		if (t.tid && wanted(ctx, t.tid) && name_of(h, &tries, &t))
+			fn(ctx, &t);
+	}
+	free(reads);
+	free(list);
+	free(addresses);
 }
 
 int java_threads_each(const struct java_heap *h, void (*fn)(void *ctx, const struct java_thread *t), void *ctx)
@@ -127,7 +172,9 @@ int java_threads_each(const struct java_heap *h, void (*fn)(void *ctx, const str
 		return -ENOMEM;
 	count = java_threads_list(h, list, JAVA_THREADS_MAX);
 	for (size_t i = 0; i < count; i++) {
-		if (!thread_read(h, list[i], &tries, &t))
+		t.address = list[i];
+		t.tid = tid_of(h, list[i]);
+		if (!t.tid || !name_of(h, &tries, &t))
 			continue;
 		fn(ctx, &t);
 		read++;

@@ -22,6 +22,14 @@ struct java_thread {
 /* Reads the addresses of the VM's JavaThreads, `room` at most. Returns their number. */
 size_t java_threads_list(const struct java_heap *h, uint64_t *to, size_t room);
 
+/*
+ * Calls back with those among the first JAVA_THREADS_NAMED of the list whose tid is wanted. It waits for no collection: then
+ * their names are not known.
+ */
+#define JAVA_THREADS_NAMED 10000U
+void java_threads_some(const struct java_heap *h, bool (*wanted)(void *ctx, uint32_t tid),
+		       void (*fn)(void *ctx, const struct java_thread *t), void *ctx);
+
 /* Calls back with each thread that runs. Returns their number, or -ENOMEM, or -ENOENT when none can be read. */
 int java_threads_each(const struct java_heap *h, void (*fn)(void *ctx, const struct java_thread *t), void *ctx);
 

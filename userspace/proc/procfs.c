@@ -210,6 +210,28 @@ bool procfs_sleeps(pid_t pid, pid_t tid)
 	return at && sscanf(at, " %c", &state) == 1 && state != 'R';
 }
 
+/* "NUMBER ARGUMENTS SP PC" in a system call, "-1 SP PC" elsewhere, or "running". */
+int procfs_stack_pointer(pid_t pid, pid_t tid, uint64_t *to)
+{
+	unsigned long long sp;
+	char path[64], text[256], *last, *at;
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
+	err = read_small(path, text, sizeof(text));
+	if (err)
+		return err;
+	last = strrchr(text, ' ');
+	if (!last)
+		return -EBUSY;
+	*last = '\0';
+	at = strrchr(text, ' ');
+	if (!at || sscanf(at, " 0x%llx", &sp) != 1)
+		return -EINVAL;
+	*to = sp;
+	return 0;
+}
+
 int procfs_cpu_ns(pid_t pid, pid_t tid, uint64_t *cpu_ns, uint64_t *kernel_ns)
 {
 	unsigned long long cpu, ticks;

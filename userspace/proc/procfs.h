@@ -57,6 +57,9 @@ int procfs_process_cpu_ns(pid_t pid, uint64_t *user_ns, uint64_t *kernel_ns);
 /* Whether the thread sleeps, or has stopped: it neither runs nor waits for a CPU. */
 bool procfs_sleeps(pid_t pid, pid_t tid);
 
+/* Where the stack of a thread that does not run ends: its stack pointer. -EBUSY: it runs. */
+int procfs_stack_pointer(pid_t pid, pid_t tid, uint64_t *to);
+
 /* Calls back with every executable mapping. */
 int procfs_mappings(pid_t pid, void (*fn)(void *ctx, const struct mapping_fact *fact), void *ctx);
 /* The same with every mapping whose path begins with one of `prefixes`, the last of which is NULL. */

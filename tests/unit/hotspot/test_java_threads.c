@@ -96,6 +96,45 @@ START_TEST(threads_have_names)
 }
 END_TEST
 
+static uint32_t asked[4];
+
+static bool is_1001(void *ctx, uint32_t tid)
+{
+	size_t *count = ctx;
+
+	ck_assert_uint_lt(*count, COUNT(asked));
+	asked[(*count)++] = tid;
+	return tid == 1001;
+}
+
+static size_t read_1001(void)
+{
+	size_t count = 0;
+
+	fake.count = 0;
+	java_threads_some(&heap, is_1001, take, &count);
+	return count;
+}
+
+START_TEST(only_those_that_are_wanted)
+{
+	uint64_t wanted;
+
+	(void)make_thread("main", false);
+	wanted = make_thread("pool", false);
+	put(make_thread("ended", false) + OSTHREAD, NOWHERE);
+	ck_assert_uint_eq(read_1001(), 2);
+	ck_assert_uint_eq(asked[0], 1000);
+	ck_assert_uint_eq(fake.count, 1);
+	check_thread(0, wanted, 1001, "pool");
+	vm.active = 1; /* a collection */
+	ck_assert_uint_eq(read_1001(), 2);
+	check_thread(0, wanted, 1001, "");
+	put(fake.list, 0);
+	ck_assert_uint_eq(read_1001(), 0);
+}
+END_TEST
+
 /* Before 11 each thread has the next one's address, and before 9 a String has a char[]. */
 START_TEST(old_vm)
 {
@@ -142,6 +181,12 @@ START_TEST(a_collection_runs)
 }
 END_TEST
 
+static bool is_any(void *ctx, uint32_t tid)
+{
+	(void)ctx;
+	return tid;
+}
+
 START_TEST(damaged)
 {
 	for (int round = 0; round < 2000; round++) {
@@ -154,6 +199,8 @@ START_TEST(damaged)
 		damage_word();
 		vm.active = 0; /* waiting is tested above */
 		(void)read_all();
+		fake.count = 0;
+		java_threads_some(&heap, is_any, take, NULL);
 	}
 }
 END_TEST
@@ -165,6 +212,7 @@ Suite *test_java_threads(void)
 
 	tcase_add_checked_fixture(t, setup, fake_teardown);
 	tcase_add_test(t, threads_have_names);
+	tcase_add_test(t, only_those_that_are_wanted);
 	tcase_add_test(t, old_vm);
 	tcase_add_test(t, ended_threads);
 	tcase_add_test(t, a_collection_runs);
