@@ -96,18 +96,32 @@ static const struct {
 
 /*
  * Where the JVM's functions have no names: a thread of the JVM that waits for nothing else. These are prefixes, because
- * the kernel truncates thread names to 15 bytes.
+ * the kernel truncates thread names to 15 bytes, and a trace may have those, see util/comm.h.
  */
 static const char *const vm_threads[] = {
 	"C1 CompilerThre",
+	"C1 Comp..",
 	"C2 CompilerThre",
+	"C2 Comp..",
+	"CMS Main Thread",
+	"Concurrent Mark",
 	"G1 Conc#",
+	"G1 Concurrent R",
+	"G1 Main Concurr",
 	"G1 Main Marker",
-	"G1 Refine#",
+	"G1 Refi..",
+	"G1 Refine",
 	"G1 Service",
+	"G1 Young RemSet",
 	"GC Thread#",
+	"GC task thread#",
+	"Gang worker#",
+	"Shenand..",
 	"Shenandoah",
+	"StringD..Thread",
+	"StringDedup",
 	"Sweeper thread",
+	"VM Peri..Thread",
 	"VM Periodic Ta",
 	"VM Thread",
 	"XDirector",
@@ -121,6 +135,8 @@ static const char *const vm_threads[] = {
 	"braid agent",
 	/* Java threads that JVM TI does not show */
 	"Monitor Deflati",
+	"Monitor..Thread",
+	"Notific..Thread",
 	"Notification Th",
 	"Service Thread",
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <trace/str.h>
+#include <util/comm.h>
 
 /* ---- what is public ---- */
 
@@ -118,12 +119,12 @@ bool pseudonyms_comm_is_public(struct trace_str comm, struct trace_str exe)
 	       (pseudonyms_path_is_public(exe) && comm.len <= name.len && memcmp(comm.str, name.str, comm.len) == 0);
 }
 
-#define COMM_LENGTH 15 /* to which the kernel cuts names */
-
 /* The names of the VM's threads and thread groups, and of braid's own threads. */
 static const char *const vm_threads[] = {
 	"main",
 	"java",
+	"Archive Worker Thread",
+	"AsyncLog Thread",
 	"Attach Listener",
 	"C1 CompilerThread%",
 	"C2 CompilerThread%",
@@ -140,16 +141,23 @@ static const char *const vm_threads[] = {
 	"G1 Conc#%",
 	"G1 Main Concurrent Mark GC Thread",
 	"G1 Main Marker",
+	"G1 Refine Control",
 	"G1 Refine#%",
+	"G1 Refinement Workers#%",
 	"G1 Service",
 	"G1 Young RemSet Sampling",
 	"GC Thread#%",
 	"GC task thread#% (ParallelGC)",
+	"Gang worker#% (G1 Parallel Marking Threads)",
+	"Gang worker#% (Parallel CMS Threads)",
+	"Gang worker#% (Parallel GC Threads)",
 	"InnocuousThreadGroup",
+	"JFR CPU Time Thread Sampler",
 	"JFR Periodic Tasks",
 	"JFR Recorder Thread",
 	"JFR Recording Scheduler",
 	"JFR Sampler Thread",
+	"JFR Thread Sampler",
 	"JVMCI CompilerThread%",
 	"Monitor Deflation Thread",
 	"Notification Thread",
@@ -160,8 +168,11 @@ static const char *const vm_threads[] = {
 	"Service Thread",
 	"Shenandoah Control Thread",
 	"Shenandoah GC Threads#%",
+	"Shenandoah Regulator Thread",
+	"Shenandoah Uncommit Thread",
 	"Signal Dispatcher",
 	"StringDedupProcessor",
+	"StringDedupThread",
 	"Surrogate Locker Thread (Concurrent GC)",
 	"Sweeper thread",
 	"VM Periodic Task Thread",
@@ -199,7 +210,7 @@ static const char *const vm_threads[] = {
 
 static bool thread_is_public(struct trace_str name)
 {
-	return !name.len || IS_LIKE_ONE(name, vm_threads, name.len == COMM_LENGTH);
+	return !name.len || IS_LIKE_ONE(name, vm_threads, name.len == COMM_BYTES);
 }
 
 /* A tracepoint, a probe of HotSpot, a counter: words of the kernel and of the VM. Tracepoints can be made, too. */

@@ -51,6 +51,7 @@ const char *gc_leader_name(const char *thread)
 		{"ZDriver", "ZGC"},
 		{"XDriver", "ZGC"},
 		{"Shenandoah", "Shenandoah"},
+		{"Shenand..", "Shenandoah"}, /* cut for the kernel */
 		{"CMS ", "CMS"},
 		{"Concurrent Mark", "CMS"},
 	};

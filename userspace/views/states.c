@@ -48,12 +48,19 @@ static const struct mark functions[] = {
 	{"VMThread::run", RUN_VM_THREAD},
 };
 
-/* Where the JVM's functions have no names; the kernel has cut these. */
+/* Where the JVM's functions have no names; the kernel may have cut these, see util/comm.h. */
 static const struct mark threads[] = {
 	{"C1 CompilerThre", RUN_COMPILER},
+	{"C1 Comp..", RUN_COMPILER},
 	{"C2 CompilerThre", RUN_COMPILER},
+	{"C2 Comp..", RUN_COMPILER},
+	{"CMS Main Thread", RUN_GC},
+	{"Concurrent Mark", RUN_GC},
 	{"GC Thread#", RUN_GC},
+	{"GC task thread#", RUN_GC},
 	{"G1 ", RUN_GC},
+	{"Gang worker#", RUN_GC},
+	{"Shenand..", RUN_GC},
 	{"Shenandoah", RUN_GC},
 	{"XDirector", RUN_GC},
 	{"XDriver", RUN_GC},

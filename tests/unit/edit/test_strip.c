@@ -170,9 +170,19 @@ START_TEST(names_that_look_public)
 					    "[secret]"};
 	static const char *const stay[] = {"pipe",	"[kernel]",  "[stack:12]", "anon_inode:[eventpoll]",
 					   "/dev/null", "/dev/pts/3"};
-	static const char *const vm[] = {"main",      "C2 CompilerThread12", "C2 CompilerThre",
-					 "G1 Conc#0", "ForkJoinPool-1-",     "ForkJoinPool-1-worker-3",
-					 "VM Thread", "ZWorkerYoung#3"};
+	static const char *const vm[] = {"main",
+					 "C2 CompilerThread12",
+					 "C2 CompilerThre",
+					 "G1 Conc#0",
+					 "ForkJoinPool-1-",
+					 "ForkJoinPool-1-worker-3",
+					 "VM Thread",
+					 "ZWorkerYoung#3",
+					 "VM Periodic Task Thread",
+					 "VM Periodic Tas",
+					 "Gang worker#1 (Parallel GC Threads)",
+					 "Gang worker#1 (",
+					 "JFR Thread Sampler"};
 	struct pseudonyms p = {0};
 
 	for (size_t i = 0; i < sizeof(threads) / sizeof(threads[0]); i++) {

@@ -17,6 +17,9 @@ enum { IN_LIBRARY = 40, IN_JVM, IN_KERNEL, GC, COMPILER, VM, LIKE_GC, NAMELESS }
 static const struct trace_rec recs[] = {
 	REC(TRACE_THREAD, thread, 40, 1, 140, 140, 0, 0, S("java"), S("")),
 	REC(TRACE_THREAD, thread, 41, 1, 141, 141, 0, 0, S("C2 CompilerThre"), S("")),
+	REC(TRACE_THREAD, thread, 42, 1, 142, 142, 0, 0, S("C2 CompilerThread0"), S("")),
+	REC(TRACE_THREAD, thread, 43, 1, 143, 143, 0, 0, S("C2 Comp..hread0"), S("")),
+	REC(TRACE_THREAD, thread, 44, 1, 144, 144, 0, 0, S("Gang worker#0 (Parallel GC Threads)"), S("")),
 	REC(TRACE_MODULE, module, 40, TRACE_MODULE_ELF, S("/usr/lib/libz.so"), S("")),
 	REC(TRACE_MODULE, module, 41, TRACE_MODULE_ELF, S("/usr/lib/libjvm.so"), S("")),
 	REC(TRACE_SYMBOL, symbol, 40, 41, 0x1000, 64, S("GangWorker::loop()")),
@@ -61,6 +64,9 @@ static const struct {
 	{40, 3, RUN_JAVA, false},
 	{41, NAMELESS, RUN_COMPILER, false},
 	{41, 0, RUN_COMPILER, false},
+	{42, NAMELESS, RUN_COMPILER, false},
+	{43, NAMELESS, RUN_COMPILER, false},
+	{44, NAMELESS, RUN_GC, false},
 };
 
 START_TEST(one)

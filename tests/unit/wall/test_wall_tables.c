@@ -167,6 +167,37 @@ START_TEST(who_waits_for_work_is_idle)
 }
 END_TEST
 
+/* Whole, or as the kernel and HotSpot cut them, before JDK 26 and from then on. */
+START_TEST(idle_threads_by_a_part_of_their_names)
+{
+	static const char *const names[] = {"C2 CompilerThread0",
+					    "C2 CompilerThre",
+					    "C2 Comp..hread0",
+					    "VM Periodic Task Thread",
+					    "VM Periodic Tas",
+					    "VM Peri..Thread",
+					    "Monitor Deflation Thread",
+					    "Monitor Deflati",
+					    "Monitor..Thread",
+					    "Notification Thread",
+					    "Notification Th",
+					    "Notific..Thread",
+					    "G1 Refinement Workers#0",
+					    "G1 Refi..kers#0",
+					    "G1 Refine#0",
+					    "Shenandoah Control Thread",
+					    "Shenandoah Cont",
+					    "Shenand..Thread",
+					    "GC task thread#1 (ParallelGC)",
+					    "GC task thread#"};
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		ck_assert_msg(idle_thread(names[i], false), "%s", names[i]);
+	ck_assert(!idle_thread("pool-1-thread-1", false));
+	ck_assert(!idle_thread("Monitoring", false));
+}
+END_TEST
+
 /* ---- reports ---- */
 
 START_TEST(reports)
@@ -226,6 +257,7 @@ Suite *test_wall_tables(void)
 	tcase_add_test(tc, what_was_waited_for);
 	tcase_add_test(tc, stacks_of_wakers);
 	tcase_add_test(tc, who_waits_for_work_is_idle);
+	tcase_add_test(tc, idle_threads_by_a_part_of_their_names);
 	tcase_add_test(tc, reports);
 	tcase_add_test(tc, a_number_of_many_threads);
 	suite_add_tcase(s, tc);
