@@ -573,6 +573,12 @@ int java_heap_open(struct java_heap *h, pid_t pid, uint64_t bias, const uint64_t
 	return 0;
 }
 
+int java_heap_again(struct java_heap *h)
+{
+	h->runs = calloc(1, sizeof(*h->runs));
+	return h->runs ? 0 : -ENOMEM;
+}
+
 void java_heap_close(struct java_heap *h)
 {
 	if (h->runs)

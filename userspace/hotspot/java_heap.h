@@ -46,6 +46,9 @@ int java_heap_open(struct java_heap *h, pid_t pid, uint64_t bias, const uint64_t
 
 void java_heap_close(struct java_heap *h);
 
+/* Opens one that was open, for the same process, with all that was found of its heap then. 0 or -ENOMEM. */
+int java_heap_again(struct java_heap *h);
+
 /* False: a collection moves objects right now, or nothing can be read. */
 bool java_heap_now(const struct java_heap *h, struct java_moment *to);
 

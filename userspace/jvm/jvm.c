@@ -117,6 +117,7 @@ void jvm_free(struct jvm *j)
 	heap_count_free(j);
 	code_map_free(&j->code);
 	compilations_free(j->compilations);
+	free(j->names_heap);
 	free(j->types);
 	free(j->pending_frames.at);
 	free(j->binds.at);

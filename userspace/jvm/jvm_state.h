@@ -80,6 +80,8 @@ struct jvm {
 	uint64_t kept_bytes;		   /* of BUDGET_JVM_BYTES, without code */
 	uint32_t settings, settings_bytes; /* sent to the trace, with the bytes of their texts */
 	struct compilations *compilations; /* NULL: none wait */
+	struct java_heap *names_heap;	   /* closed, for thread_names.c; NULL: not opened yet */
+	uint64_t names_heap_ns;		   /* spent on opening it */
 	struct code_cache cache;
 	struct call_record *calls; /* jvm_calls.c; NULL: none */
 	struct braid_lost lost;	   /* as emitted so far */

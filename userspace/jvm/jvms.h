@@ -67,6 +67,7 @@ struct jvms {
 	struct braid_lost lost; /* of too many processes without a slot: as emitted so far */
 	struct irq_names irqs;
 	struct waiting_binds late_binds; /* of JVMs that have ended */
+	uint64_t names_look_ns;		 /* before this no JVM is looked at for names of threads */
 	uint64_t stopped_ns;		 /* when the recording ended; later events do not belong to it; 0: it goes on */
 };
 

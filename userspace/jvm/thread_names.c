@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "thread_names.h"
 
-#include "jvm.h"
+#include "jvm_state.h"
 #include "libjvm.h"
 
 #include "hotspot/java_threads.h"
@@ -10,16 +10,18 @@
 #include "util/log.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <utlist.h>
 
 #define AGENT_NS 1000000000ULL	 /* by then an agent has reported the Java threads, which need no search */
 #define AGE_NS 100000000ULL	 /* the same of a thread that starts, and it has its own name instead of its parent's */
 #define WAIT_MIN_NS 100000000ULL /* after a look that has found names; it doubles with each one in vain */
 #define WAIT_MAX_NS 60000000000ULL
 #define SHARE 100		  /* at most a hundredth of a CPU's time for one JVM */
-#define TICK_MAX_NS 20000000ULL	  /* for all JVMs; samples and events wait meanwhile */
+#define SHARE_ALL 20		  /* and a twentieth for all of them */
+#define LOOK_MAX_NS 20000000ULL	  /* samples and events wait meanwhile */
+#define OPEN_MAX_NS 1000000000ULL /* for one JVM, whose tables may be made to take long */
 #define FINAL_MAX_NS 500000000ULL /* nobody wants to wait longer for the end of a recording */
 #define PAUSE_NS 2000000L
 #define FINAL_PAUSES 20
@@ -28,7 +30,7 @@
 struct look {
 	struct threads *threads;
 	struct process *process;
-	struct java_heap heap;
+	struct java_heap *heap;
 	uint64_t old_ns; /* threads whose names are older */
 	uint64_t until_ns;
 	uint32_t pauses; /* that are left for threads that run */
@@ -50,9 +52,7 @@ static bool is_sought(const struct look *l, const struct thread *t)
 
 static struct thread *thread_of(const struct look *l, uint32_t ns_tid)
 {
-	pid_t tid = ns_tid <= INT32_MAX ? threads_host_tid(l->threads, l->process, (pid_t)ns_tid) : 0;
-
-	return tid ? threads_known(l->threads, l->process, tid) : NULL;
+	return ns_tid <= INT32_MAX ? threads_met(l->threads, l->process, (pid_t)ns_tid) : NULL;
 }
 
 static bool is_wanted(void *ctx, uint32_t ns_tid)
@@ -123,7 +123,7 @@ static void search(struct look *l, struct thread *t)
 
 	if (err == -EBUSY)
 		return;
-	if (err || !vm_thread_find(&l->heap, stack, (uint32_t)ns_tid, name)) {
+	if (err || !vm_thread_find(l->heap, stack, (uint32_t)ns_tid, name)) {
 		in_vain(t);
 		return;
 	}
@@ -139,35 +139,56 @@ static void search(struct look *l, struct thread *t)
 
 static void count(const struct look *l, uint32_t *cut, uint32_t *sought)
 {
-	const struct thread *t;
-
 	*cut = *sought = 0;
-	DL_FOREACH (l->process->threads, t) {
+	for (const struct thread *t = l->process->threads; t; t = t->next) {
 		*cut += is_cut(t);
 		*sought += is_sought(l, t);
 	}
 }
 
-static int look_for_names(struct look *l)
+/* What is found of the heap stays true, and to find it takes a hundred times as long as to use it. */
+static int open_heap(struct look *l)
 {
 	struct process *p = l->process;
 	const struct process_mapping *m = libjvm_mapping(p);
-	struct thread *t;
-	int err = m && p->jvm && jvm_layout(p->jvm) ? 0 : -ENOENT;
+	uint64_t began_ns = now_ns();
+	int err;
+
+	if (!m || !p->jvm || !jvm_layout(p->jvm))
+		return -ENOENT;
+	l->heap = p->jvm->names_heap;
+	if (l->heap)
+		return java_heap_again(l->heap);
+	if (p->jvm->names_heap_ns > OPEN_MAX_NS)
+		return -ETIME;
+	l->heap = malloc(sizeof(*l->heap));
+	if (!l->heap)
+		return -ENOMEM;
+	err = java_heap_open(l->heap, p->pid, m->bias, m->module->vm, jvm_layout(p->jvm));
+	p->jvm->names_heap_ns += now_ns() - began_ns;
+	if (!err) {
+		p->jvm->names_heap = l->heap;
+		return 0;
+	}
+	java_heap_close(l->heap);
+	free(l->heap);
+	return err;
+}
+
+static int look_for_names(struct look *l)
+{
+	int err = open_heap(l);
 
 	if (err)
 		return err;
-	err = java_heap_open(&l->heap, p->pid, m->bias, m->module->vm, jvm_layout(p->jvm));
-	if (!err) {
-		DL_FOREACH (p->threads, t)
-			t->listed = false;
-		java_threads_some(&l->heap, is_wanted, on_java_thread, l);
-		DL_FOREACH (p->threads, t)
-			if (!t->listed && is_sought(l, t))
-				search(l, t);
-	}
-	java_heap_close(&l->heap);
-	return err;
+	for (struct thread *t = l->process->threads; t; t = t->next)
+		t->listed = false;
+	java_threads_some(l->heap, is_wanted, on_java_thread, l);
+	for (struct thread *t = l->process->threads; t; t = t->next)
+		if (!t->listed && is_sought(l, t))
+			search(l, t);
+	java_heap_close(l->heap);
+	return 0;
 }
 
 struct tick {
@@ -181,8 +202,8 @@ static bool is_due(const struct tick *t, const struct process *p)
 	if (!p->names_cut || !p->libjvm_ns || p->ended_ns)
 		return false;
 	if (t->final)
-		return true;
-	return t->now >= p->names_look_ns &&
+		return now_ns() < t->until_ns;
+	return t->now >= p->names_look_ns && t->now >= t->jvms->names_look_ns &&
 	       (!t->jvms->options->attach || t->now - p->libjvm_ns > AGENT_NS || (p->jvm && jvm_replayed(p->jvm)));
 }
 
@@ -204,28 +225,29 @@ static void tick(void *ctx, struct process *p)
 			 .old_ns = t->final ? UINT64_MAX : t->now - AGE_NS,
 			 .until_ns = t->until_ns,
 			 .pauses = t->final ? FINAL_PAUSES : 0};
-	uint64_t began_ns = now_ns(), spent_ns;
+	uint64_t began_ns = now_ns(), spent_ns = 0;
 	uint32_t cut, sought, unused;
 	int err;
 
-	if (!is_due(t, p) || began_ns >= t->until_ns)
+	if (!is_due(t, p))
 		return;
 	count(&l, &cut, &sought);
-	err = sought ? look_for_names(&l) : 0;
-	if (sought)
+	if (sought) {
+		err = look_for_names(&l);
 		count(&l, &cut, &unused);
-	p->names_cut = cut;
-	spent_ns = now_ns() - began_ns;
-	wait_for_next(p, spent_ns, sought && !l.found);
-	if (sought)
+		spent_ns = now_ns() - began_ns;
+		t->jvms->names_look_ns = now_ns() + SHARE_ALL * spent_ns;
 		log_debug("names of threads in process %d: %u sought, %u found, in %llu us%s%s", p->pid, sought,
 			  l.found, (unsigned long long)spent_ns / 1000, err ? ": " : "", err ? strerror(-err) : "");
+	}
+	p->names_cut = cut;
+	wait_for_next(p, spent_ns, sought && !l.found);
 }
 
 void thread_names_tick(struct jvms *jvms, bool final)
 {
 	struct tick t = {.jvms = jvms, .now = now_ns(), .final = final};
 
-	t.until_ns = t.now + (final ? FINAL_MAX_NS : TICK_MAX_NS);
+	t.until_ns = t.now + (final ? FINAL_MAX_NS : LOOK_MAX_NS);
 	processes_each(jvms->processes, tick, &t);
 }

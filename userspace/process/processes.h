@@ -60,16 +60,16 @@ struct process {
 	uint64_t layout_ns;	   /* the time of that */
 	uint32_t deferred_in_vain; /* deferred unwinds in a row without a whole stack */
 	struct mapping_extent extent;
-	bool forked;			    /* and has executed no program since */
-	bool shown;			    /* the kernel side has an entry for it */
-	bool dirty;			    /* mappings have changed since they were shown */
-	bool inherits;			    /* the kernel side has copied its parent's entry */
-	uint64_t libjvm_ns;		    /* when libjvm.so was seen in it; 0: not yet */
-	bool layout_wanted;		    /* its JVM's layout is still to be read, see layouts.h */
-	uint64_t layout_spent_ns;	    /* on looking for it */
-	bool considered;		    /* whether to attach an agent to it has been decided */
-	bool agentless;			    /* it has been said that it gets no agent, see record/agentless.h */
-	bool names_cut;			    /* the kernel has cut names of threads, see jvm/thread_names.h */
+	bool forked;		  /* and has executed no program since */
+	bool shown;		  /* the kernel side has an entry for it */
+	bool dirty;		  /* mappings have changed since they were shown */
+	bool inherits;		  /* the kernel side has copied its parent's entry */
+	uint64_t libjvm_ns;	  /* when libjvm.so was seen in it; 0: not yet */
+	bool layout_wanted;	  /* its JVM's layout is still to be read, see layouts.h */
+	uint64_t layout_spent_ns; /* on looking for it */
+	bool considered;	  /* whether to attach an agent to it has been decided */
+	bool agentless;		  /* it has been said that it gets no agent, see record/agentless.h */
+	bool names_cut;		  /* the kernel has cut names of threads, see jvm/thread_names.h */
 	uint64_t names_look_ns, names_wait_ns;
 	struct jvm *jvm;		    /* NULL: no JVM whose stacks can be walked */
 	uint32_t jvm_slot;		    /* on the kernel side, when it has a JVM */

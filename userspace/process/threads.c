@@ -257,13 +257,6 @@ struct thread *threads_now(struct threads *t, struct process *process, pid_t tid
 	return threads_at(t, process, tid, UINT64_MAX);
 }
 
-struct thread *threads_known(const struct threads *t, const struct process *process, pid_t tid)
-{
-	struct thread *thread = youngest(t, thread_key(process->pid, tid));
-
-	return thread && thread->process == process ? thread : NULL;
-}
-
 /* ---- tids in a JVM's pid namespace ---- */
 
 static void number_found(void *ctx, pid_t pid, pid_t tid)
@@ -304,6 +297,15 @@ pid_t threads_host_tid(struct threads *t, struct process *process, pid_t ns_tid)
 		e = pair_find(&process->host_tids, (uint64_t)ns_tid, 0);
 	}
 	return e ? (pid_t)e->value : 0;
+}
+
+struct thread *threads_met(const struct threads *t, const struct process *process, pid_t ns_tid)
+{
+	const struct pair_entry *e = process->in_namespace ? pair_find(&process->host_tids, (uint64_t)ns_tid, 0) : NULL;
+	pid_t tid = e ? (pid_t)e->value : process->in_namespace ? 0 : ns_tid;
+	struct thread *thread = tid ? youngest(t, thread_key(process->pid, tid)) : NULL;
+
+	return thread && thread->process == process ? thread : NULL;
 }
 
 struct thread *threads_java(struct threads *t, struct process *process, pid_t ns_tid, const char *started_as)
@@ -348,10 +350,11 @@ void threads_comm(struct threads *t, struct process *process, pid_t tid, const c
 			(void)new_thread(t, process, tid, 0, name);
 		return;
 	}
-	if (thread->flags & TRACE_THREAD_JAVA || strcmp(thread->comm, name) == 0)
+	if (strcmp(thread->comm, name) == 0)
 		return;
-	thread_call(thread, name);
+	if (!(thread->flags & TRACE_THREAD_JAVA))
+		thread_call(thread, name);
 	set_comm(thread, name);
-	if (thread->defined)
+	if (!(thread->flags & TRACE_THREAD_JAVA) && thread->defined)
 		threads_emit(t, thread);
 }

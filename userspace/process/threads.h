@@ -61,8 +61,6 @@ void threads_free(struct threads *t);
 struct thread *threads_at(struct threads *t, struct process *process, pid_t tid, uint64_t time_ns);
 /* The present one. */
 struct thread *threads_now(struct threads *t, struct process *process, pid_t tid);
-/* The same if it has been met already, otherwise NULL. */
-struct thread *threads_known(const struct threads *t, const struct process *process, pid_t tid);
 /*
  * A Java thread, by its tid in the JVM's pid namespace. One OS thread can be several Java threads in turn (main, then
  * DestroyJavaVM): `started_as` is the name of one that has just started, NULL means the present one. The caller defines
@@ -71,6 +69,9 @@ struct thread *threads_known(const struct threads *t, const struct process *proc
 struct thread *threads_java(struct threads *t, struct process *process, pid_t ns_tid, const char *started_as);
 /* The host's tid of a thread; 0: it has ended, or there is none. */
 pid_t threads_host_tid(struct threads *t, struct process *process, pid_t ns_tid);
+
+/* One that has been met, by that number; NULL: none, or it is not known which. Nothing is looked up. */
+struct thread *threads_met(const struct threads *t, const struct process *process, pid_t ns_tid);
 
 /* Without memory, the thread keeps its name. */
 void thread_call(struct thread *thread, const char *name);

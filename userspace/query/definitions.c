@@ -105,7 +105,7 @@ static const struct query_column threads[] = {
 	INTEGER("process_id", thread_process, "its process"),
 	INTEGER("tid", thread_tid, "in the host's pid namespace"),
 	INTEGER("ns_tid", thread_ns_tid, "in the innermost pid namespace"),
-	TEXT("name", thread_name, "the Java name, else comm"),
+	TEXT("name", thread_name, "the Java name; else the whole name, if known, or comm"),
 	INTEGER("is_java", thread_java, "1: the JVM has announced it"),
 	INTEGER("is_daemon", thread_daemon, "1: a Java daemon thread"),
 	INTEGER("is_kernel", thread_kernel, "1: a kernel thread"),

@@ -92,7 +92,7 @@ struct trace_process {
 #define TRACE_THREAD_DAEMON 0x2U
 #define TRACE_THREAD_KERNEL 0x4U
 
-/* Sent again when the thread turns out to be a Java thread, or is renamed. */
+/* Sent again when the thread turns out to be a Java thread, is renamed, or its whole name is found. */
 struct trace_thread {
 	uint32_t thread;
 	uint32_t process;
@@ -100,7 +100,7 @@ struct trace_thread {
 	uint32_t ns_tid;	/* innermost namespace, equal to tid outside of containers */
 	uint32_t flags;		/* TRACE_THREAD_* */
 	uint64_t start_ns;	/* 0: before the recording */
-	struct trace_str name;	/* the Java name for Java threads, else comm */
+	struct trace_str name;	/* the Java name, else the whole name if it is known, else comm */
 	struct trace_str group; /* Java thread group */
 };
 

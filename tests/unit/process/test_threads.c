@@ -104,8 +104,8 @@ START_TEST(a_name_that_was_cut)
 
 	threads_comm(threads, &process, tid, "C2 CompilerThre");
 	ck_assert(process.names_cut);
-	ck_assert_ptr_null(threads_known(threads, &process, tid + 1));
-	thread = threads_known(threads, &process, tid);
+	ck_assert_ptr_null(threads_met(threads, &process, tid + 1));
+	thread = threads_met(threads, &process, tid);
 	ck_assert_ptr_nonnull(thread);
 	ck_assert_uint_ne(thread->cut_ns, 0);
 	ck_assert(call_whole(thread, "C2 CompilerThread0"));
