@@ -123,7 +123,7 @@ bool pseudonyms_comm_is_public(struct trace_str comm, struct trace_str exe)
 static const char *const vm_threads[] = {
 	"main",
 	"java",
-	"Archive Worker Thread",
+	"ArchiveWorkerThread",
 	"AsyncLog Thread",
 	"Attach Listener",
 	"C1 CompilerThread%",
