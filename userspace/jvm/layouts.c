@@ -3,6 +3,7 @@
 
 #include "jvm.h"
 #include "libjvm.h"
+#include "thread_names.h"
 #include "util/log.h"
 
 #include <errno.h>
@@ -91,4 +92,5 @@ void layouts_tick(struct jvms *jvms, bool final)
 	struct tick t = {.now = now_ns(), .final = final};
 
 	processes_each(jvms->processes, tick, &t);
+	thread_names_tick(jvms, final);
 }

@@ -21,7 +21,6 @@
 #include "jvm/jvm.h"
 #include "jvm/layouts.h"
 #include "jvm/probes.h"
-#include "jvm/thread_names.h"
 #include "jvm/vthreads.h"
 #include "kernel/kernel_side.h"
 #include "process/charges.h"
@@ -89,7 +88,6 @@ static void read_all(struct session *s)
 	session_tick_samples(s);
 	agents_settle(s->agents, false);
 	processes_tick(s->processes);
-	thread_names_tick(&s->jvms, false);
 	contexts_tick(s->processes);
 	resources_tick(s->resources, s->processes);
 	processes_show_forked(s->processes);
@@ -494,7 +492,6 @@ static void finish(struct loop *l)
 	session_read_samples(s); /* for stack requests made meanwhile */
 	agents_settle(s->agents, true);
 	agentless_end(s);
-	thread_names_tick(&s->jvms, true);
 	layouts_tick(&s->jvms, true);
 	jvms_tick(&s->jvms, true);
 	stacks_name_deferred(s->stacks, DEFERRED_NAMES_NS);
