@@ -2,12 +2,11 @@
 #include "session.h"
 
 #include "agentless.h"
-
 #include "asleep.h"
 #include "before.h"
-#include "deferred_wait.h"
 #include "command.h"
 #include "control.h"
+#include "deferred_wait.h"
 #include "dump.h"
 #include "facts.h"
 #include "hit_events.h"
@@ -69,8 +68,6 @@ struct loop {
 	struct host_load host;
 	uint64_t flushed_ns, stats_ns, load_ns, discovered_ns;
 };
-
-/* ---- the trace ---- */
 
 static void on_failure(void *ctx, int err)
 {
