@@ -80,7 +80,7 @@ void run_forks(void)
 {
 	for (int i = 0;; i++) {
 		start_one(i % 64 == 0);
-		if (i == 500)
+		if (i == 100)
 			under_way();
 	}
 }

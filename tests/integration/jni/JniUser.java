@@ -112,7 +112,7 @@ public final class JniUser {
 					garbage = new byte[1 << 16];
 					progress[0] = (byte) (progress[0] % 100 + 1);
 				}
-			});
+			}, "allocates");
 
 			allocates.start();
 			begun.await();

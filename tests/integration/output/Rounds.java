@@ -1,5 +1,5 @@
 /*
- * Rounds FACTOR: does the same work round by round, but what `changed` does takes FACTOR times as long; a second or so. With a
+ * Rounds FACTOR: does the same work round by round, but what `changed` does takes FACTOR times as long; some seconds. With a
  * factor of 3, `changed` is less than half of it: the median method is one that has not changed.
  */
 public class Rounds
@@ -37,7 +37,7 @@ public class Rounds
 	{
 		int factor = Integer.parseInt(args[0]);
 
-		for (int i = 0; i < 5000; i++) {
+		for (int i = 0; i < 12000; i++) {
 			first();
 			second();
 			changed(factor);

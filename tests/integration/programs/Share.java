@@ -24,19 +24,19 @@ public class Share {
 
     static void half(long end) {
         do {
-            spin(2000);
+            spin(20000);
         } while (now() < end);
     }
 
     static void third(long end) {
         do {
-            spin(3000);
+            spin(30000);
         } while (now() < end);
     }
 
     static void fifth(long end) {
         do {
-            spin(4000);
+            spin(40000);
         } while (now() < end);
     }
 
