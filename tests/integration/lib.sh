@@ -57,6 +57,9 @@ finds()
 
 # ---- waiting ----
 
+# To wait and look, this shell starts no programs: where that takes 5 ms, tests that wait would keep a CPU busy.
+exec {NEVER}<> <(:) # a pipe that nobody writes to
+
 # wait_for WHAT COMMAND...: waits until the command succeeds.
 wait_for()
 {
@@ -65,7 +68,7 @@ wait_for()
 	shift
 	until "$@"; do
 		[[ $SECONDS -lt $end ]] || fail "waited in vain for $what"
-		sleep 0.05
+		read -rt 0.05 -u "$NEVER" || true
 	done
 }
 
@@ -80,10 +83,20 @@ wait_end()
 # A process whose first thread has ended is in the state of a zombie, but it may have other threads.
 gone_or_zombie()
 {
-	local state
+	local stat
+	local -a tasks
 
-	state=$(sed -n 's/^State:\s*\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null) || return 0
-	[[ -z $state || $state == Z ]] && [[ $(find "/proc/$1/task" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l) -le 1 ]]
+	text_of "/proc/$1/stat" stat
+	stat=${stat##*) }
+	tasks=("/proc/$1/task"/*)
+	[[ (-z $stat || $stat == Z*) && ${#tasks[@]} -le 1 ]]
+}
+
+# text_of FILE NAME: sets the variable to the file's text; to nothing if there is no such file.
+text_of()
+{
+	printf -v "$2" ''
+	{ IFS= read -rd '' "$2" <"$1"; } 2>/dev/null || true
 }
 
 # ---- Java programs ----
@@ -127,7 +140,10 @@ ready_or_gone()
 # says_or_gone FILE PATTERN PID: FILE has PATTERN, or the process that would write it has ended.
 says_or_gone()
 {
-	grep -qs -- "$2" "$1" || gone_or_zombie "$3"
+	local said
+
+	text_of "$1" said
+	[[ $'\n'$said =~ ${2/#^/$'\n'} ]] || gone_or_zombie "$3"
 }
 
 # tell NAME COMMAND...: sends a command without waiting.
@@ -154,7 +170,11 @@ ask()
 
 answered()
 {
-	tail -n +$(($2 + 1)) "$1.out" | finds '^done'
+	local IFS=$'\n'
+	local -a lines
+
+	mapfile -t -s "$2" lines <"$1.out"
+	[[ $IFS${lines[*]} == *"$IFS"done* ]]
 }
 
 # end_worker NAME PID
@@ -279,16 +299,22 @@ wait_sampling()
 # The recorder itself answers. Until it can, one that records the whole machine answers for its process.
 answers()
 {
-	braid ctl "$RECORD_PID" status >ctl.answer 2>/dev/null && finds "^recorder $RECORD_PID:" <ctl.answer
+	local answer
+
+	braid ctl "$RECORD_PID" status >ctl.answer 2>/dev/null || return 1
+	text_of ctl.answer answer
+	[[ $answer == "recorder $RECORD_PID:"* || $answer == *$'\n'"recorder $RECORD_PID:"* ]]
 }
 
 # samples [RECORDER]: the samples that the recorder (RECORD_PID) has received; empty when it does not answer.
 samples()
 {
-	braid ctl "${1:-$RECORD_PID}" status --json 2>/dev/null |
-		python3 -c 'import json, sys
-answer = json.load(sys.stdin)[0]
-print(answer["samples"] if answer["recorder"] == int(sys.argv[1]) else "")' "${1:-$RECORD_PID}" 2>/dev/null || true
+	local answer
+
+	answer=$(braid ctl "${1:-$RECORD_PID}" status --json 2>/dev/null) || true
+	answer=${answer%%'"jvms"'*}
+	[[ ! $answer =~ ^'[{"recorder":'([0-9]*),.*'"samples":'([0-9]*)',"stacks"' || ${BASH_REMATCH[1]} -ne ${1:-$RECORD_PID} ]] ||
+		echo "${BASH_REMATCH[2]}"
 }
 
 # wait_samples COUNT [RECORDER]: waits until the recorder has received COUNT more, however long this machine needs.
