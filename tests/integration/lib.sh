@@ -114,6 +114,7 @@ start_worker()
 	local name=$1
 
 	shift
+	rm -f "$name.in" "$name.out" # an earlier worker's words are not this one's
 	mkfifo "$name.in"
 	${PREFIX:-} "$JAVA" "$@" -cp "$CLASSES" Worker <"$name.in" >"$name.out" 2>"$name.err" &
 	JAVA_PID=$!

@@ -38,7 +38,6 @@ named_as_in_dump()
 names()
 {
 	HOME_OF_JDK=$1
-	rm -f jvm.in
 	CLASSES=$PWD/old JAVA=$1/bin/java start_worker jvm -XX:+UseG1GC
 	named_as_in_dump --no-attach
 	named_as_in_dump
