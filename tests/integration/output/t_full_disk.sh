@@ -24,12 +24,13 @@ start_record -F 4999 -p "$JAVA_PID" -o small/f.trace
 wait_attached "$JAVA_PID"
 wait_joined "$JAVA_PID"
 wait_events "$JAVA_PID"
+before=$(stat -c %s small/f.trace)
 tell jvm burn 60000
 bigger_than()
 {
 	[[ $(stat -c %s "$1") -gt $2 ]]
 }
-wait_for "samples, and names that came later" bigger_than small/f.trace 32768
+wait_for "samples, and names that came later" bigger_than small/f.trace $((before + 32768))
 head -c 2000000 /dev/zero >small/rest 2>/dev/null || true
 wait_end "$RECORD_PID" "the recording"
 [[ $STATUS -eq 1 ]] || fail "exit status $STATUS: $(cat record.err)"
