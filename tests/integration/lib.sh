@@ -172,10 +172,10 @@ ask()
 answered()
 {
 	local IFS=$'\n'
-	local -a lines
+	local -a answers
 
-	mapfile -t -s "$2" lines <"$1.out"
-	[[ $IFS${lines[*]} == *"$IFS"done* ]]
+	mapfile -t -s "$2" answers <"$1.out"
+	[[ $IFS${answers[*]} == *"$IFS"done* ]]
 }
 
 # end_worker NAME PID
