@@ -310,12 +310,12 @@ answers()
 # samples [RECORDER]: the samples that the recorder (RECORD_PID) has received; empty when it does not answer.
 samples()
 {
-	local answer
+	local recorder=${1:-$RECORD_PID} answer
 
-	answer=$(braid ctl "${1:-$RECORD_PID}" status --json 2>/dev/null) || true
-	answer=${answer%%'"jvms"'*}
-	[[ ! $answer =~ ^'[{"recorder":'([0-9]*),.*'"samples":'([0-9]*)',"stacks"' || ${BASH_REMATCH[1]} -ne ${1:-$RECORD_PID} ]] ||
-		echo "${BASH_REMATCH[2]}"
+	answer=$(braid ctl "$recorder" status --json 2>/dev/null) || true
+	if [[ $answer == '[{"recorder":'"$recorder,"* && $answer =~ '"samples":'([0-9]+) ]]; then
+		echo "${BASH_REMATCH[1]}"
+	fi
 }
 
 # wait_samples COUNT [RECORDER]: waits until the recorder has received COUNT more, however long this machine needs.

@@ -137,13 +137,22 @@ static void search(struct look *l, struct thread *t)
 
 /* ---- a look ---- */
 
-static void count(const struct look *l, uint32_t *cut, uint32_t *sought)
+static uint32_t count_cut(const struct process *p)
 {
-	*cut = *sought = 0;
-	for (const struct thread *t = l->process->threads; t; t = t->next) {
-		*cut += is_cut(t);
-		*sought += is_sought(l, t);
-	}
+	uint32_t count = 0;
+
+	for (const struct thread *t = p->threads; t; t = t->next)
+		count += is_cut(t);
+	return count;
+}
+
+static uint32_t count_sought(const struct look *l)
+{
+	uint32_t count = 0;
+
+	for (const struct thread *t = l->process->threads; t; t = t->next)
+		count += is_sought(l, t);
+	return count;
 }
 
 /* What is found of the heap stays true, and to find it takes a hundred times as long as to use it. */
@@ -226,21 +235,20 @@ static void tick(void *ctx, struct process *p)
 			 .until_ns = t->until_ns,
 			 .pauses = t->final ? FINAL_PAUSES : 0};
 	uint64_t began_ns = now_ns(), spent_ns = 0;
-	uint32_t cut, sought, unused;
+	uint32_t sought;
 	int err;
 
 	if (!is_due(t, p))
 		return;
-	count(&l, &cut, &sought);
+	sought = count_sought(&l);
 	if (sought) {
 		err = look_for_names(&l);
-		count(&l, &cut, &unused);
 		spent_ns = now_ns() - began_ns;
 		t->jvms->names_look_ns = now_ns() + SHARE_ALL * spent_ns;
 		log_debug("names of threads in process %d: %u sought, %u found, in %llu us%s%s", p->pid, sought,
 			  l.found, (unsigned long long)spent_ns / 1000, err ? ": " : "", err ? strerror(-err) : "");
 	}
-	p->names_cut = cut;
+	p->names_cut = count_cut(p);
 	wait_for_next(p, spent_ns, sought && !l.found);
 }
 

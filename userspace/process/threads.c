@@ -285,24 +285,30 @@ void threads_started(struct process *process, pid_t tid)
 		threads_read_numbers(process);
 }
 
-pid_t threads_host_tid(struct threads *t, struct process *process, pid_t ns_tid)
+/* The host's tid as far as it has been read; 0: it has not. */
+static pid_t known_host_tid(const struct process *process, pid_t ns_tid)
 {
 	const struct pair_entry *e;
 
 	if (!process->in_namespace)
 		return ns_tid;
 	e = pair_find(&process->host_tids, (uint64_t)ns_tid, 0);
-	if (!e) { /* it may have started after the last read of the side-band */
-		sideband_read(t->sideband);
-		e = pair_find(&process->host_tids, (uint64_t)ns_tid, 0);
-	}
 	return e ? (pid_t)e->value : 0;
+}
+
+pid_t threads_host_tid(struct threads *t, struct process *process, pid_t ns_tid)
+{
+	pid_t tid = known_host_tid(process, ns_tid);
+
+	if (tid || !process->in_namespace)
+		return tid;
+	sideband_read(t->sideband); /* it may have started after the last read */
+	return known_host_tid(process, ns_tid);
 }
 
 struct thread *threads_met(const struct threads *t, const struct process *process, pid_t ns_tid)
 {
-	const struct pair_entry *e = process->in_namespace ? pair_find(&process->host_tids, (uint64_t)ns_tid, 0) : NULL;
-	pid_t tid = e ? (pid_t)e->value : process->in_namespace ? 0 : ns_tid;
+	pid_t tid = known_host_tid(process, ns_tid);
 	struct thread *thread = tid ? youngest(t, thread_key(process->pid, tid)) : NULL;
 
 	return thread && thread->process == process ? thread : NULL;
@@ -352,9 +358,10 @@ void threads_comm(struct threads *t, struct process *process, pid_t tid, const c
 	}
 	if (strcmp(thread->comm, name) == 0)
 		return;
-	if (!(thread->flags & TRACE_THREAD_JAVA))
+	if (!(thread->flags & TRACE_THREAD_JAVA)) {
 		thread_call(thread, name);
+		if (thread->defined)
+			threads_emit(t, thread);
+	}
 	set_comm(thread, name);
-	if (!(thread->flags & TRACE_THREAD_JAVA) && thread->defined)
-		threads_emit(t, thread);
 }

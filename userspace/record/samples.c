@@ -110,8 +110,11 @@ static void receive_stale(struct session *s, struct process *process, const stru
 	receive_sample(s, process, &end.event);
 }
 
-/* Walks the stack and emits the sample. False: it may wait, and had better do so. */
-static bool take_deferred(struct session *s, const struct braid_event_deferred *e, bool may_wait)
+/* How long a deferred sample has been waiting for unwind tables. */
+enum waited { NOT_YET, STILL, TOO_LONG };
+
+/* Walks the stack and emits the sample. False: it waits, in s->deferred_wait. */
+static bool take_deferred(struct session *s, const struct braid_event_deferred *e, enum waited waited)
 {
 	struct deferred_sample *out = calloc(1, sizeof(*out));
 	struct process *process;
@@ -126,7 +129,8 @@ static bool take_deferred(struct session *s, const struct braid_event_deferred *
 	if (process) {
 		layouts_find(&s->jvms, process);
 		complete = deferred_unwind(s, process, e, false, out);
-		waits = may_wait && out->early;
+		waits = out->early &&
+			(waited == STILL || (waited == NOT_YET && deferred_wait_put(&s->deferred_wait, e, now_ns())));
 		if (!waits)
 			processes_unwound_deferred(s->processes, process, complete);
 	}
@@ -139,15 +143,9 @@ static bool take_deferred(struct session *s, const struct braid_event_deferred *
 	return !waits;
 }
 
-static void receive_deferred(struct session *s, const struct braid_event_deferred *e)
-{
-	if (!take_deferred(s, e, true) && !deferred_wait_put(&s->deferred_wait, e, now_ns()))
-		(void)take_deferred(s, e, false);
-}
-
 static bool take_waiting(void *ctx, const struct braid_event_deferred *e, bool last)
 {
-	return take_deferred(ctx, e, !last);
+	return take_deferred(ctx, e, last ? TOO_LONG : STILL);
 }
 
 static void receive_method(struct session *s, const struct braid_event_method *e)
@@ -250,7 +248,7 @@ static bool on_event(void *ctx, const struct braid_event *event)
 	struct process *process;
 
 	if (event->kind == BRAID_EVENT_DEFERRED) {
-		receive_deferred(s, (const void *)event);
+		(void)take_deferred(s, (const void *)event, NOT_YET);
 	} else if (event->kind == BRAID_EVENT_METHOD) {
 		receive_method(s, (const void *)event);
 	} else if (event->kind == BRAID_EVENT_VTHREAD) {

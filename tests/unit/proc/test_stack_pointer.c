@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of where the stack of a thread ends. */
+#include "unit/other_thread.h"
 #include "proc/procfs.h"
 
 #include <check.h>
@@ -10,47 +11,18 @@
 
 Suite *test_stack_pointer(void);
 
-struct other {
-	int ready[2], done[2];
-};
-
-struct said {
-	pid_t tid;
-	uint64_t local; /* where its stack has a variable */
-};
-
-static void *run_other(void *ctx)
-{
-	struct other *o = ctx;
-	struct said said = {.tid = gettid()};
-	char go;
-
-	said.local = (uint64_t)(uintptr_t)&go;
-	ck_assert_int_eq(write(o->ready[1], &said, sizeof(said)), sizeof(said));
-	ck_assert_int_eq(read(o->done[0], &go, 1), 0);
-	return NULL;
-}
-
 START_TEST(of_one_that_sleeps)
 {
-	struct other o;
-	struct said said;
-	pthread_t thread;
+	struct other_thread o;
 	uint64_t stack = 0;
 	int err;
 
-	ck_assert_int_eq(pipe(o.ready) | pipe(o.done), 0);
-	ck_assert_int_eq(pthread_create(&thread, NULL, run_other, &o), 0);
-	ck_assert_int_eq(read(o.ready[0], &said, sizeof(said)), sizeof(said));
-	while ((err = procfs_stack_pointer(getpid(), said.tid, &stack)) == -EBUSY || stack > said.local)
+	other_thread_start(&o, "other");
+	while ((err = procfs_stack_pointer(getpid(), o.tid, &stack)) == -EBUSY || stack > o.local)
 		usleep(1000);
 	ck_assert_int_eq(err, 0);
-	ck_assert_uint_le(said.local - stack, 4096);
-	close(o.done[1]);
-	ck_assert_int_eq(pthread_join(thread, NULL), 0);
-	close(o.ready[0]);
-	close(o.ready[1]);
-	close(o.done[0]);
+	ck_assert_uint_le(o.local - stack, 4096);
+	other_thread_end(&o);
 }
 END_TEST
 

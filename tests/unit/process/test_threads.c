@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of threads: the names that they have in the trace, and what their process pays for being named. */
+#include "unit/other_thread.h"
 #include "process/processes.h"
 
 #include <check.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,43 +179,19 @@ START_TEST(the_first_thread_has_the_image_s_name)
 }
 END_TEST
 
-struct other {
-	int ready[2], done[2];
-};
-
-static void *run_other(void *ctx)
-{
-	struct other *o = ctx;
-	pid_t tid = gettid();
-	char go;
-
-	ck_assert_int_eq(write(o->ready[1], &tid, sizeof(tid)), sizeof(tid));
-	ck_assert_int_eq(read(o->done[0], &go, 1), 0);
-	return NULL;
-}
-
 /* What /proc says of a thread is a name in the program that runs, and in none that its process executed before. */
 START_TEST(an_image_that_ended_has_no_new_names)
 {
-	struct other o;
-	pthread_t thread;
-	pid_t tid;
+	struct other_thread o;
 
-	ck_assert_int_eq(pipe(o.ready) | pipe(o.done), 0);
-	ck_assert_int_eq(pthread_create(&thread, NULL, run_other, &o), 0);
-	ck_assert_int_eq(pthread_setname_np(thread, "other"), 0);
-	ck_assert_int_eq(read(o.ready[0], &tid, sizeof(tid)), sizeof(tid));
+	other_thread_start(&o, "other");
 	process.pid = getpid();
-	ck_assert(threads_now(threads, &process, tid)->named);
+	ck_assert(threads_now(threads, &process, o.tid)->named);
 	threads_forget(threads, &process);
 	process.gone_ns = 1;
-	ck_assert(!threads_now(threads, &process, tid)->named);
+	ck_assert(!threads_now(threads, &process, o.tid)->named);
 	ck_assert_str_eq(names, "other,java,");
-	close(o.done[1]);
-	ck_assert_int_eq(pthread_join(thread, NULL), 0);
-	close(o.ready[0]);
-	close(o.ready[1]);
-	close(o.done[0]);
+	other_thread_end(&o);
 }
 END_TEST
 
