@@ -53,6 +53,7 @@
 #define DEFERRED_NAMES_NS 20000000000ULL /* time limit; the remaining frames have no source lines */
 #define COLLECTOR_NICE (-10)
 #define MMAP_THRESHOLD (128 << 10)
+_Static_assert(FLUSH_NS + TICK_NS < 1000000000, "a killed recording loses at most its last second");
 
 /* State of the event loop that other files do not need. */
 struct loop {
