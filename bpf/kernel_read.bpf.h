@@ -17,7 +17,8 @@
 const volatile bool kernel_casts;
 const volatile __u32 cast_ids[BRAID_CAST_COUNT]; /* of these structures in the kernel's BTF */
 
-extern void *bpf_rdonly_cast(void *object, __u32 type) __ksym __weak;
+/* The loader puts the kernel's function here (userspace/kernel/sections.c). Without it, these calls are dead code. */
+static void *(*const bpf_rdonly_cast)(void *object, __u32 type) = (void *)BRAID_CALL_RDONLY_CAST;
 
 /* `type` is the name of a structure. Its id does not come by CO-RE, which is shown copies of the kernel's types (named_types.h). */
 #define CAST(type, object) ((struct type *)bpf_rdonly_cast((void *)(object), cast_ids[BRAID_CAST_##type]))

@@ -14,7 +14,7 @@ struct java_tid {
 /* JavaThreads by thread. The drain updates it when agents report threads' starts and ends. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1 << 16);
+	__uint(max_entries, 1); /* set at load */
 	__type(key, struct java_tid);
 	__type(value, __u64);
 } java_threads SEC(".maps");

@@ -12,4 +12,7 @@ enum braid_cast_type {
 		BRAID_CAST_COUNT
 };
 
+/* The number of no helper function, which stands in calls of bpf_rdonly_cast() until they are loaded. */
+#define BRAID_CALL_RDONLY_CAST 0x63617374
+
 #endif

@@ -2,7 +2,9 @@
 #include "abilities.h"
 
 #include "braid.skel.h"
+#include "kernel_types.h"
 #include "named_types.h"
+#include "sections.h"
 
 #include <bpf/btf.h>
 #include <pthread.h>
@@ -37,52 +39,60 @@ static bool notes_queues(void)
 	return counts;
 }
 
-/* Written to a file of no directory, as libbpf reads types from a path only. */
-static int write_types(const struct btf *btf, char *path, size_t size)
+/* Written to a file of no directory, as libbpf reads types from a path only. Returns its descriptor, which stays open. */
+static int write_types(const struct btf *btf)
 {
 	uint32_t length;
 	const void *bytes = btf__raw_data(btf, &length);
 	int fd = bytes ? memfd_create("braid-types", MFD_CLOEXEC) : -1;
 
-	if (fd < 0 || write(fd, bytes, length) != (ssize_t)length) {
-		if (fd >= 0)
-			close(fd);
-		return -1;
-	}
-	(void)snprintf(path, size, "/proc/self/fd/%d", fd); /* open for as long as programs may be loaded */
-	return 0;
+	if (fd < 0 || write(fd, bytes, length) == (ssize_t)length)
+		return fd;
+	close(fd);
+	return -1;
 }
 
-static void find_types(const struct btf *kernel, const struct btf *programs)
+static void find_switch_end(void *ctx, const struct type_name *name, uint32_t id)
 {
+	(void)ctx;
+	(void)name;
+	found.switch_end = id;
+}
+
+static void find_types(const struct kernel_types *kernel, const struct bpf_object *object)
+{
+	struct type_name switch_end = {"btf_trace_sched_exit_tp", BTF_KIND_TYPEDEF};
 	struct named_types types;
 	const struct btf *named;
+	int fd;
 
-	if (named_types_make(kernel, programs, &types))
+	kernel_types_find(kernel, &switch_end, 1, find_switch_end, NULL);
+	if (named_types_make(kernel, bpf_object__btf(object), &types))
 		return;
 	named = types.btf;
+	fd = write_types(named);
+	if (fd >= 0 && sections_register(kernel, object, fd) == 0)
+		(void)snprintf(found.types, sizeof(found.types), "/proc/self/fd/%d", fd);
+	else if (fd >= 0)
+		close(fd);
 #define FIND_ID(name) found.cast_ids[BRAID_CAST_##name] = named_types_kernel_id(&types, #name);
 	BRAID_CAST_TYPES(FIND_ID)
 #undef FIND_ID
-	found.casts = btf__find_by_name_kind(kernel, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
+	found.casts = sections_rdonly_cast();
 	found.queues = has_member(named, "sched_info", "last_queued") && has_member(named, "sched_entity", "cfs_rq") &&
 		       has_member(named, "cfs_rq", "rq") && has_member(named, "rq", "clock") && notes_queues();
-	if (write_types(named, found.types, sizeof(found.types)))
-		found.types[0] = '\0';
 	named_types_free(&types);
 }
 
 static void find(void)
 {
-	struct btf *kernel = btf__load_vmlinux_btf();
-	struct braid_bpf *programs = kernel ? braid_bpf__open() : NULL;
+	struct kernel_types kernel;
+	struct braid_bpf *programs = kernel_types_read(&kernel, "/sys/kernel/btf/vmlinux") ? NULL : braid_bpf__open();
 
-	if (kernel)
-		found.switch_end = btf__find_by_name_kind(kernel, "btf_trace_sched_exit_tp", BTF_KIND_TYPEDEF) > 0;
 	if (programs)
-		find_types(kernel, bpf_object__btf(programs->obj));
+		find_types(&kernel, programs->obj);
 	braid_bpf__destroy(programs);
-	btf__free(kernel);
+	kernel_types_free(&kernel);
 }
 
 const struct abilities *kernel_abilities(void)

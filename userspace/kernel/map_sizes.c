@@ -11,6 +11,7 @@
 #define MAPPINGS (1U << 16)
 #define UNWIND_PAGES (1U << 19)
 #define UNWIND_ROWS (1U << 22)
+#define JAVA_THREADS (1U << 14) /* those that have not run for the longest time make room */
 
 /* The ring of samples and events, see event_ring_bytes(). */
 #define SAMPLE_BYTES 512U    /* a stack of 60 frames that was not sent before */
@@ -48,6 +49,23 @@ uint32_t event_ring_bytes(const struct record_options *o)
 	return bytes;
 }
 
+/* Hash maps take their memory, and the time to link all of it, when they are made. */
+static int set_kernel_events(const struct braid_bpf *b, const struct record_options *o)
+{
+	bool block = false, tcp = false;
+	int err = 0;
+
+	for (uint32_t i = 0; i < o->probe_count; i++) {
+		block |= o->probes[i].type == PROBE_KERNEL && o->probes[i].event == BRAID_KERNEL_BLOCK;
+		tcp |= o->probes[i].type == PROBE_KERNEL && o->probes[i].event == BRAID_KERNEL_TCP;
+	}
+	if (!block)
+		err = bpf_map__set_max_entries(b->maps.block_requests, 1);
+	if (!tcp)
+		err = err ?: bpf_map__set_max_entries(b->maps.tcp_sockets, 1);
+	return err;
+}
+
 int map_sizes_set(const struct braid_bpf *b, const struct record_options *o)
 {
 	uint32_t more = o->system_wide ? 2 : 1;
@@ -56,6 +74,8 @@ int map_sizes_set(const struct braid_bpf *b, const struct record_options *o)
 	err = bpf_map__set_max_entries(b->maps.mappings, more * more * MAPPINGS);
 	err = err ?: bpf_map__set_max_entries(b->maps.pages, more * UNWIND_PAGES);
 	err = err ?: bpf_map__set_max_entries(b->maps.rows, more * UNWIND_ROWS);
+	err = err ?: bpf_map__set_max_entries(b->maps.java_threads, more * more * JAVA_THREADS);
+	err = err ?: set_kernel_events(b, o);
 	if (hits_time_returns(o))
 		err = err ?: bpf_map__set_max_entries(b->maps.timed_calls, BRAID_RETURN_CALLS);
 	return err ?: bpf_map__set_max_entries(b->maps.events, event_ring_bytes(o));

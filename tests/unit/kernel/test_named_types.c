@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The kernel's types that programs name: chosen from BTF that is made here. */
+#include "kernel/kernel_types.h"
 #include "kernel/named_types.h"
 
 #include <check.h>
@@ -20,6 +21,20 @@ static void drop(void)
 {
 	btf__free(kernel);
 	btf__free(programs);
+}
+
+/* What is made of `kernel` as it is now. */
+static struct named_types make_named(void)
+{
+	struct kernel_types types;
+	struct named_types t;
+	uint32_t size;
+	const void *bytes = btf__raw_data(kernel, &size);
+
+	ck_assert_int_eq(kernel_types_parse(&types, bytes, size), 0);
+	ck_assert_int_eq(named_types_make(&types, programs, &t), 0);
+	kernel_types_free(&types);
+	return t;
 }
 
 static int structure(struct btf *btf, const char *name)
@@ -53,7 +68,7 @@ START_TEST(takes_what_lies_in_a_structure)
 	ck_assert_int_eq(btf__add_field(kernel, "next", pointer, 64, 0), 0);
 	(void)structure(programs, "task");
 
-	ck_assert_int_eq(named_types_make(kernel, programs, &t), 0);
+	t = make_named();
 	task = named(&t, "task", BTF_KIND_STRUCT);
 	ck_assert_int_eq(btf_vlen(task), 2);
 	ck_assert_int_eq(btf_kind(btf__type_by_id(t.btf, btf_members(task)[0].type)), BTF_KIND_CONST);
@@ -75,7 +90,7 @@ START_TEST(knows_the_kernels_ids)
 	id = structure(kernel, "file");
 	(void)structure(programs, "file");
 	(void)structure(programs, "absent");
-	ck_assert_int_eq(named_types_make(kernel, programs, &t), 0);
+	t = make_named();
 	ck_assert_int_eq(named_types_kernel_id(&t, "file"), id);
 	ck_assert_int_eq(named_types_kernel_id(&t, "absent"), 0);
 	ck_assert_int_eq(named_types_kernel_id(&t, "unused"), 0);
@@ -94,8 +109,32 @@ START_TEST(takes_every_structure_of_a_name)
 	(void)structure(kernel, "");
 	(void)structure(programs, "cfs_rq");
 	(void)structure(programs, "");
-	ck_assert_int_eq(named_types_make(kernel, programs, &t), 0);
+	t = make_named();
 	ck_assert_int_eq(btf__type_cnt(t.btf), 3);
+	named_types_free(&t);
+}
+END_TEST
+
+START_TEST(names_what_it_takes)
+{
+	struct named_types t;
+	const struct btf_type *task, *state;
+
+	ck_assert_int_gt(btf__add_enum(kernel, "state", 4), 0);
+	ck_assert_int_eq(btf__add_enum_value(kernel, "RUNNING", 0), 0);
+	ck_assert_int_eq(btf__add_enum_value(kernel, "ASLEEP", 1), 0);
+	(void)structure(kernel, "task");
+	ck_assert_int_eq(btf__add_field(kernel, "state", 1, 0, 0), 0);
+	ck_assert_int_eq(btf__add_field(kernel, "", 1, 32, 0), 0);
+	(void)structure(programs, "task");
+	t = make_named();
+	task = named(&t, "task", BTF_KIND_STRUCT);
+	ck_assert_str_eq(btf__name_by_offset(t.btf, btf_members(task)[0].name_off), "state");
+	ck_assert_str_eq(btf__name_by_offset(t.btf, btf_members(task)[1].name_off), "");
+	state = btf__type_by_id(t.btf, btf_members(task)[1].type);
+	ck_assert_str_eq(btf__name_by_offset(t.btf, state->name_off), "state");
+	ck_assert_str_eq(btf__name_by_offset(t.btf, btf_enum(state)[0].name_off), "RUNNING");
+	ck_assert_str_eq(btf__name_by_offset(t.btf, btf_enum(state)[1].name_off), "ASLEEP");
 	named_types_free(&t);
 }
 END_TEST
@@ -112,7 +151,7 @@ START_TEST(ends_with_circles)
 	ck_assert_int_eq(btf__add_field(kernel, "inner", id + 2, 0, 0), 0);
 	(void)structure(programs, "node");
 	(void)structure(programs, "self");
-	ck_assert_int_eq(named_types_make(kernel, programs, &t), 0);
+	t = make_named();
 	ck_assert_int_eq(btf__type_cnt(t.btf), 4);
 	named_types_free(&t);
 }
@@ -127,6 +166,7 @@ Suite *test_named_types(void)
 	tcase_add_test(tc, takes_what_lies_in_a_structure);
 	tcase_add_test(tc, knows_the_kernels_ids);
 	tcase_add_test(tc, takes_every_structure_of_a_name);
+	tcase_add_test(tc, names_what_it_takes);
 	tcase_add_test(tc, ends_with_circles);
 	suite_add_tcase(s, tc);
 	return s;

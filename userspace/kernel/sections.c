@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sections.h"
+
+#include "braid/cast_types.h"
+#include "kernel_types.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TARGETS_MAX 64
+
+/* As libbpf's own table has them. A section ends with its name, or with "/" and the name of what the program is attached to. */
+static const struct section {
+	const char *name;
+	enum bpf_prog_type type;
+	enum bpf_attach_type attach;
+	uint32_t flags;
+	const char *prefix; /* of that name in the kernel's BTF; NULL: attached by other means */
+	uint32_t kind;	    /* there */
+} sections[] = {
+	{"tp_btf+", BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, 0, "btf_trace_", BTF_KIND_TYPEDEF},
+	{"iter+", BPF_PROG_TYPE_TRACING, BPF_TRACE_ITER, 0, "bpf_iter_", BTF_KIND_FUNC},
+	{"iter.s+", BPF_PROG_TYPE_TRACING, BPF_TRACE_ITER, BPF_F_SLEEPABLE, "bpf_iter_", BTF_KIND_FUNC},
+	{"perf_event", BPF_PROG_TYPE_PERF_EVENT, 0, 0, NULL, 0},
+	{"tracepoint", BPF_PROG_TYPE_TRACEPOINT, 0, 0, NULL, 0},
+	{"uprobe", BPF_PROG_TYPE_KPROBE, 0, 0, NULL, 0},
+	{"uretprobe", BPF_PROG_TYPE_KPROBE, 0, 0, NULL, 0},
+	{"usdt", BPF_PROG_TYPE_KPROBE, 0, 0, NULL, 0},
+	{"syscall", BPF_PROG_TYPE_SYSCALL, 0, BPF_F_SLEEPABLE, NULL, 0},
+};
+
+#define SECTIONS (sizeof(sections) / sizeof(sections[0]))
+
+/* In the kernel's BTF; an id is 0 where the kernel has none. */
+static struct target {
+	char name[64];
+	uint32_t kind, id;
+} targets[TARGETS_MAX] = {{"bpf_rdonly_cast", BTF_KIND_FUNC, 0}};
+static size_t target_count = 1;
+static int stand_in_fd;
+
+uint32_t sections_rdonly_cast(void)
+{
+	return targets[0].id;
+}
+
+static struct target *find_target(const char *name)
+{
+	for (size_t i = 0; i < target_count; i++)
+		if (strcmp(targets[i].name, name) == 0)
+			return &targets[i];
+	return NULL;
+}
+
+/* The name of what a program is attached to; false: it is too long. */
+static bool target_name(char name[64], const struct section *s, const struct bpf_program *p)
+{
+	const char *slash = strchr(bpf_program__section_name(p), '/');
+
+	return snprintf(name, 64, "%s%s", s->prefix, slash ? slash + 1 : "") < 64;
+}
+
+static const struct section *section_of(const struct bpf_program *p)
+{
+	const char *name = bpf_program__section_name(p);
+	size_t length = strcspn(name, "/");
+
+	for (size_t i = 0; i < SECTIONS; i++)
+		if (strcspn(sections[i].name, "+") == length && strncmp(sections[i].name, name, length) == 0)
+			return &sections[i];
+	return NULL;
+}
+
+static void found(void *ctx, const struct type_name *name, uint32_t id)
+{
+	struct target *t = find_target(name->name);
+
+	(void)ctx;
+	if (t && !t->id)
+		t->id = id;
+}
+
+static void find_targets(const struct kernel_types *kernel, const struct bpf_object *object)
+{
+	struct type_name names[TARGETS_MAX];
+	struct bpf_program *p;
+
+	bpf_object__for_each_program(p, object)
+	{
+		const struct section *s = section_of(p);
+		struct target *t = &targets[target_count];
+
+		if (s && s->prefix && target_count < TARGETS_MAX && target_name(t->name, s, p) &&
+		    find_target(t->name) == NULL) {
+			t->kind = s->kind;
+			target_count++;
+		}
+	}
+	for (size_t i = 0; i < target_count; i++)
+		names[i] = (struct type_name){targets[i].name, targets[i].kind};
+	kernel_types_find(kernel, names, target_count, found, NULL);
+}
+
+/* ---- what libbpf calls ---- */
+
+/* libbpf looks for nothing in the kernel if the program is to be attached to another program, of which it wants to know the descriptor only. */
+static int set_up(struct bpf_program *p, long cookie)
+{
+	return sections[cookie].prefix ? bpf_program__set_attach_target(p, stand_in_fd, NULL) : 0;
+}
+
+/* The instructions belong to libbpf, which copies its subprograms behind those of each program before it loads them. */
+static void put_kernel_function(const struct bpf_program *p)
+{
+	struct bpf_insn *insns = (struct bpf_insn *)bpf_program__insns(p);
+
+	if (!sections_rdonly_cast())
+		return;
+	for (size_t i = 0; i < bpf_program__insn_cnt(p); i++) {
+		if (insns[i].code != (BPF_JMP | BPF_CALL) || insns[i].src_reg || insns[i].imm != BRAID_CALL_RDONLY_CAST)
+			continue;
+		insns[i].src_reg = BPF_PSEUDO_KFUNC_CALL;
+		insns[i].imm = (int32_t)sections_rdonly_cast();
+	}
+}
+
+static int prepare(struct bpf_program *p, struct bpf_prog_load_opts *options, long cookie)
+{
+	const struct section *s = &sections[cookie];
+	const struct target *t;
+	char name[64];
+
+	options->prog_flags |= s->flags;
+	put_kernel_function(p);
+	if (!s->prefix)
+		return 0;
+	t = target_name(name, s, p) ? find_target(name) : NULL;
+	options->attach_prog_fd = 0;
+	options->attach_btf_id = t ? t->id : 0;
+	return options->attach_btf_id ? 0 : -ESRCH;
+}
+
+static int attach(const struct bpf_program *p, long cookie, struct bpf_link **link)
+{
+	(void)cookie;
+	*link = bpf_program__attach_trace(p);
+	return *link ? 0 : -errno;
+}
+
+int sections_register(const struct kernel_types *kernel, const struct bpf_object *object, int types_fd)
+{
+	int handlers[SECTIONS], err = 0;
+	size_t count = 0;
+
+	find_targets(kernel, object);
+	stand_in_fd = types_fd;
+	for (; count < SECTIONS && err >= 0; count++) {
+		const struct section *s = &sections[count];
+		LIBBPF_OPTS(libbpf_prog_handler_opts, options, .cookie = (long)count, .prog_setup_fn = set_up,
+			    .prog_prepare_load_fn = prepare, .prog_attach_fn = s->prefix ? attach : NULL);
+
+		err = handlers[count] = libbpf_register_prog_handler(s->name, s->type, s->attach, &options);
+	}
+	if (err >= 0)
+		return 0;
+	for (count--; count; count--)
+		(void)libbpf_unregister_prog_handler(handlers[count - 1]);
+	targets[0].id = 0;
+	return err;
+}
