@@ -38,8 +38,8 @@
 #define ANSWER_TIMEOUT_MS 20000	  /* includes Agent_OnAttach */
 #define REPORT_AFTER_MS 700	  /* until a delay is reported */
 _Static_assert(REPORT_AFTER_MS + POLL_MS < 1000, "a user learns within a second why an agent does not connect");
-#define DUMP_TIMEOUT_MS 86400000  /* a heap may be large, and its disk slow */
-#define GIVE_UP_S 60		  /* limit between two waits; SIGALRM ends the child */
+#define DUMP_TIMEOUT_MS 86400000 /* a heap may be large, and its disk slow */
+#define GIVE_UP_S 60		 /* limit between two waits; SIGALRM ends the child */
 /* how long the agent waits for its grant; meanwhile only the JVM's attach listener is blocked */
 #define GRANT_WAIT_MS 10000
 #define RESULT_FD 3
