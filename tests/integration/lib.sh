@@ -60,15 +60,17 @@ finds()
 # To wait and look, this shell starts no programs: where that takes 5 ms, tests that wait would keep a CPU busy.
 exec {NEVER}<> <(:) # a pipe that nobody writes to
 
-# wait_for WHAT COMMAND...: waits until the command succeeds.
+# wait_for WHAT COMMAND...: waits until the command succeeds. It looks again after a third of the time that it has waited.
 wait_for()
 {
-	local what=$1 end=$((SECONDS + LIMIT_S))
+	local what=$1 end=$((SECONDS + LIMIT_S)) pause_ms=30 pause
 
 	shift
 	until "$@"; do
 		[[ $SECONDS -lt $end ]] || fail "waited in vain for $what"
-		read -rt 0.05 -u "$NEVER" || true
+		printf -v pause '0.%03d' "$pause_ms"
+		read -rt "$pause" -u "$NEVER" || true
+		pause_ms=$((pause_ms * 4 / 3 < 300 ? pause_ms * 4 / 3 : 300))
 	done
 }
 
@@ -286,10 +288,13 @@ start_record()
 # Two perf events on each CPU that is online: the side-band, and the samples, which are opened last.
 samples_taken()
 {
-	local -a fds
+	local fds
 
-	mapfile -t fds < <(find "/proc/$RECORD_PID/fd" -lname '*perf_event*' 2>/dev/null)
-	[[ ${#fds[@]} -ge $((2 * $(getconf _NPROCESSORS_ONLN))) ]] || gone_or_zombie "$RECORD_PID"
+	: "${CPUS_ONLINE:=$(getconf _NPROCESSORS_ONLN)}"
+	fds=$(ls -l "/proc/$RECORD_PID/fd" 2>/dev/null) || true
+	fds=${fds//perf_event]/@}
+	fds=${fds//[^@]/}
+	[[ ${#fds} -ge $((2 * CPUS_ONLINE)) ]] || gone_or_zombie "$RECORD_PID"
 }
 
 wait_sampling()

@@ -113,7 +113,7 @@ static uint32_t class_named(const struct pair_map *by_name, const char *name)
 
 static int classes_by_name(struct writer *w, struct pair_map *by_name)
 {
-	static _Thread_local char symbol[NAME_MAX_BYTES], name[NAME_MAX_BYTES];
+	char symbol[NAME_MAX_BYTES], name[NAME_MAX_BYTES];
 
 	for (size_t i = 0; i < w->classes.at.count; i++) {
 		const struct class *k = &w->classes.at.at[i];
@@ -145,7 +145,7 @@ struct method_ids {
 static void method_write(struct writer *w, const struct heapdump_method *m, struct method_ids *ids,
 			 const struct pair_map *by_name)
 {
-	static _Thread_local char full[2 * NAME_MAX_BYTES];
+	char full[2 * NAME_MAX_BYTES];
 
 	ids->class = class_named(by_name, m->class);
 	snprintf(full, sizeof(full), "%s.%s", m->class, m->name);

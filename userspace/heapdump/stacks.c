@@ -255,7 +255,7 @@ static uint64_t source_of(const struct writer *w, const struct writer_frame *f)
 
 static int32_t line_of(struct writer *w, const struct writer_frame *f)
 {
-	static _Thread_local struct braid_line lines[LINES_MAX];
+	struct braid_line lines[LINES_MAX];
 	int32_t line = LINE_UNKNOWN;
 	int n;
 

@@ -17,7 +17,7 @@ public final class JniUser {
 	static native void dropWeak(long ref);
 	static native void churn(Object o, int pairs);
 	static native void critical(byte[] array, String string, long ns);
-	static native void criticalUntilStill(byte[] progress);
+	static native void criticalUntilStill(byte[] progress, int number);
 	static native int locals(Object[] array, int count, boolean delete);
 	static native long table();
 	static native String cover(boolean on);
@@ -112,11 +112,11 @@ public final class JniUser {
 					garbage = new byte[1 << 16];
 					progress[0] = (byte) (progress[0] % 100 + 1);
 				}
-			}, "allocates");
+			}, "allocates-" + i);
 
 			allocates.start();
 			begun.await();
-			criticalUntilStill(progress);
+			criticalUntilStill(progress, i);
 			allocates.join();
 		}
 	}

@@ -82,15 +82,16 @@ void JNICALL Java_JniUser_critical(JNIEnv *env, jclass class, jbyteArray array, 
 
 #define STILL_NS 200000000
 
-/* The id of the thread with that name; 0: there is none. */
-static int thread_named(const char *name)
+/* The id of the thread that allocates for the time of that number; 0: there is none. The one before may not have ended yet. */
+static int allocating_thread(int number)
 {
 	DIR *threads = opendir("/proc/self/task");
 	struct dirent *each;
-	char path[64], comm[32] = "";
+	char path[64], name[32], comm[32] = "";
 	int tid = 0;
 	FILE *f;
 
+	snprintf(name, sizeof(name), "allocates-%d", number);
 	while (threads && !tid && (each = readdir(threads))) {
 		snprintf(path, sizeof(path), "/proc/self/task/%d/comm", atoi(each->d_name));
 		f = fopen(path, "r");
@@ -120,11 +121,11 @@ static char state_of(int tid)
 }
 
 /* Until the first element has not changed for a while, as the thread that changes it sleeps: one that gets no CPU waits for nobody. */
-void JNICALL Java_JniUser_criticalUntilStill(JNIEnv *env, jclass class, jbyteArray array)
+void JNICALL Java_JniUser_criticalUntilStill(JNIEnv *env, jclass class, jbyteArray array, jint number)
 {
 	volatile jbyte *progress = (*env)->GetPrimitiveArrayCritical(env, array, NULL);
 	long long since = now_ns(), begin = since;
-	int tid = thread_named("allocates");
+	int tid = allocating_thread(number);
 	jbyte seen = *progress;
 	char state = 'S';
 
