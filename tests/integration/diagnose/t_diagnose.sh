@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Three faults in one program are found with their places, what looks closer works, and a terminal gets colours and a pager.
 # takes: 6 s
+# alone: a number a second makes some of the faults
 source "$(dirname "$0")/../lib.sh"
 
-# The recording goes on for two seconds after all faults are there, however long that takes.
-start_record -q --preset all -F 199 --kill -o a.trace -- "$JAVA" -XX:+UseSerialGC -Xmx128m -cp "$CLASSES" \
-	Faults lock exceptions classes
+# The recording goes on for two seconds after all faults are there, however long that takes. A number a second makes some of
+# them faults, so other programs must not have the CPUs then.
+"${UNDISTURBED[@]}" "$BUILD/braid" record -q --preset all -F 199 --kill -o a.trace -- "$JAVA" -XX:+UseSerialGC -Xmx128m -cp "$CLASSES" \
+	Faults lock exceptions classes >record.out 2>record.err &
+RECORD_PID=$!
 wait_for "the faults" says_or_gone record.out ready "$RECORD_PID"
 sleep 2
 kill -INT "$RECORD_PID"

@@ -5,7 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /*
  * Threads block on monitors of two classes and wait on a third, and print their own measures: "blocked CLASS
- * NANOSECONDS TIMES" and "waited CLASS NANOSECONDS TIMES TIMED-OUT". Arguments: rounds, and "virtual" for virtual
+ * NANOSECONDS TIMES" and "waited CLASS NANOSECONDS TIMES TIMED-OUT"; "everywhere MILLISECONDS TIMES" is what the JVM
+ * has counted, on whatever monitors they blocked. Arguments: rounds, and "virtual" for virtual
  * threads or "wait" for a line of input before.
  */
 public class Monitors {
@@ -37,6 +38,7 @@ public class Monitors {
 	static final Object narrow = new Narrow(), wide = new Wide();
 	static final Bell bell = new Bell();
 	static final Sum blockedNarrow = new Sum(), blockedWide = new Sum(), waited = new Sum();
+	static final AtomicLong blockedMs = new AtomicLong(), blockedTimes = new AtomicLong();
 	static int timedOut;
 
 	/* The JVM's count of this thread's blocked times; -1 for a virtual thread, for which there is none. */
@@ -99,7 +101,21 @@ public class Monitors {
 		}
 	}
 
-	static Thread thread(String name, boolean virtual, Runnable r) throws Exception {
+	/* What the JVM has counted for these threads: each is counted once. */
+	static void count(long... ids) {
+		for (ThreadInfo info : THREADS.getThreadInfo(ids)) {
+			if (info == null)
+				continue;
+			blockedMs.addAndGet(info.getBlockedTime());
+			blockedTimes.addAndGet(info.getBlockedCount());
+		}
+	}
+
+	static Thread thread(String name, boolean virtual, Runnable work) throws Exception {
+		Runnable r = () -> {
+			work.run();
+			count(Thread.currentThread().getId());
+		};
 		Thread t;
 
 		if (virtual) {
@@ -119,6 +135,7 @@ public class Monitors {
 		boolean virtual = args.length > 1 && args[1].equals("virtual");
 		Thread[] threads = new Thread[8];
 
+		THREADS.setThreadContentionMonitoringEnabled(true);
 		if (args.length > 1 && args[1].equals("wait")) {
 			System.out.println("ready");
 			System.in.read();
@@ -139,6 +156,8 @@ public class Monitors {
 		threads[7] = thread("ringer", virtual, () -> ring(rounds));
 		for (Thread t : threads)
 			t.join();
+		count(THREADS.getAllThreadIds());
+		System.out.println("everywhere " + blockedMs + " " + blockedTimes);
 		System.out.println("blocked Monitors$Narrow " + blockedNarrow.ns + " " + blockedNarrow.times);
 		System.out.println("blocked Monitors$Wide " + blockedWide.ns + " " + blockedWide.times);
 		System.out.println("waited Monitors$Bell " + waited.ns + " " + waited.times + " " + timedOut);
