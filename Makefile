@@ -152,8 +152,10 @@ $(BUILD)/braid: $(USER_OBJ) $(BLOBS)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # ---- tests ----
-# Two programs: one links everything except main(), the other the agent and a fake JVM.
+# Two programs: one links everything except main(), the other the agent and a fake JVM. Their main() does for Check what
+# it does too slowly.
 CHECK_LIBS = $(shell pkg-config --libs check)
+UNIT_WRAP := -Wl,--wrap=_mark_point,--wrap=waitpid
 
 $(BUILD)/tests/%.o: tests/%.c | $(SKELS) $(PROTO_C)
 	@mkdir -p $(@D)
@@ -171,7 +173,7 @@ $(BUILD)/tests/unit/suites.h $(BUILD)/tests/unit/agent/suites.h:
 $(BUILD)/tests/unit/main.o: $(BUILD)/tests/unit/suites.h
 
 $(BUILD)/unit: $(UNIT_OBJ) $(BUILD)/tests/unit/main.o $(LIB_OBJ) $(BLOBS)
-	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) $(CHECK_LIBS)
+	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(UNIT_WRAP) -o $@ $^ $(LDLIBS) $(CHECK_LIBS)
 
 # The tests intercept allocations and locks, and the agent finds the fake VM's tables by dlsym().
 AGENT_UNIT_WRAP := malloc calloc realloc free pthread_mutex_lock
@@ -192,7 +194,7 @@ $(OBJECTS):
 
 $(BUILD)/unit-agent: | $(OBJECTS)
 $(BUILD)/unit-agent: $(AGENT_UNIT_OBJ) $(BUILD)/tests/unit/agent/main.o $(AGENT_OBJ)
-	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pthread $(AGENT_UNIT_WRAP:%=-Wl,--wrap=%) -Wl,--export-dynamic-symbol=gHotSpot* -o $@ $^ $(CHECK_LIBS)
+	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pthread $(UNIT_WRAP) $(AGENT_UNIT_WRAP:%=-Wl,--wrap=%) -Wl,--export-dynamic-symbol=gHotSpot* -o $@ $^ $(CHECK_LIBS)
 
 # Integration tests: one shell script per test, which Check runs against real JVMs on the real kernel.
 $(BUILD)/integration: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/integration/*.c))
