@@ -265,6 +265,11 @@ bool hprof_file_read(const struct hprof_file *f, uint64_t at, void *to, size_t b
 {
 	uint8_t *p = to;
 
+	if (at >= f->buf_at && at - f->buf_at <= f->filled && bytes <= f->filled - (at - f->buf_at)) {
+		if (bytes)
+			memcpy(to, f->buf + (at - f->buf_at), bytes);
+		return true;
+	}
 	while (bytes) {
 		ssize_t n = read_some(f->fd, p, bytes, at);
 

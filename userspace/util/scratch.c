@@ -11,6 +11,7 @@
 
 #define LEAST 65536 /* smaller ones are always in memory */
 #define FIRST 4096
+#define SMALL 8192 /* smaller ones are of malloc(), not maps of their own */
 
 void scratch_room(struct scratch_room *room, const char *path, uint64_t memory)
 {
@@ -41,6 +42,11 @@ int scratch_file(const struct scratch_room *room)
 		return -errno;
 	unlink(name);
 	return fd;
+}
+
+static bool is_small(const struct scratch *s)
+{
+	return !s->file && s->bytes <= SMALL;
 }
 
 static void *map(int file, uint64_t bytes)
@@ -74,6 +80,27 @@ static bool fits(const struct scratch *s, const struct scratch_room *room, uint6
 	return bytes <= LEAST || (room->used < room->memory && bytes - s->bytes <= room->memory - room->used);
 }
 
+/* In memory, to more than there is; NULL: none. */
+static void *grow(struct scratch *s, uint64_t bytes)
+{
+	uint8_t *at;
+
+	if (bytes <= SMALL) {
+		at = realloc(s->at, bytes);
+		if (at)
+			memset(at + s->bytes, 0, bytes - s->bytes);
+		return at;
+	}
+	at = s->at && !is_small(s) ? mremap(s->at, s->bytes, bytes, MREMAP_MAYMOVE) : map(0, bytes);
+	if (at == MAP_FAILED)
+		return NULL;
+	if (s->at && is_small(s)) {
+		memcpy(at, s->at, s->bytes);
+		free(s->at);
+	}
+	return at;
+}
+
 int scratch_resize(struct scratch *s, struct scratch_room *room, uint64_t bytes)
 {
 	void *at;
@@ -90,8 +117,8 @@ int scratch_resize(struct scratch *s, struct scratch_room *room, uint64_t bytes)
 		if (err)
 			return -err;
 	}
-	at = s->at ? mremap(s->at, s->bytes, bytes, MREMAP_MAYMOVE) : map(0, bytes);
-	if (at == MAP_FAILED)
+	at = s->file ? mremap(s->at, s->bytes, bytes, MREMAP_MAYMOVE) : grow(s, bytes);
+	if (!at || at == MAP_FAILED)
 		return -errno;
 	if (!s->file)
 		room->used += bytes - s->bytes;
@@ -103,7 +130,9 @@ int scratch_resize(struct scratch *s, struct scratch_room *room, uint64_t bytes)
 
 void scratch_free(struct scratch *s)
 {
-	if (s->at)
+	if (is_small(s))
+		free(s->at);
+	else if (s->at)
 		munmap(s->at, s->bytes);
 	if (s->file)
 		close(s->file - 1);

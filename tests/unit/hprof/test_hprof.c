@@ -162,11 +162,13 @@ static void make(struct made *m, char version, unsigned id_bytes, unsigned tag)
 static const char *file_of(const struct made *m, size_t length)
 {
 	const char *path = path_in("made.hprof");
-	FILE *f = fopen(path, "w");
+	int fd = open(path, O_WRONLY | O_CREAT, 0600);
 
-	ck_assert_ptr_nonnull(f);
-	ck_assert_uint_eq(fwrite(m->bytes, 1, length, f), length);
-	ck_assert_int_eq(fclose(f), 0);
+	/* Over what is there: a file system may write one to disk that is emptied first. */
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, m->bytes, length), (ssize_t)length);
+	ck_assert_int_eq(ftruncate(fd, (off_t)length), 0);
+	ck_assert_int_eq(close(fd), 0);
 	return path;
 }
 
@@ -288,6 +290,7 @@ START_TEST(paths)
 }
 END_TEST
 
+/* The report, and the paths of all objects; of some 64 of more. */
 static char *printed(const struct made *m, bool json)
 {
 	struct hprof h;
@@ -295,13 +298,16 @@ static char *printed(const struct made *m, bool json)
 	char *text;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
+	uint32_t step;
 
 	open_made(&h, m);
+	step = 1 + h.dump.count / 128 * 2; /* odd: each other object is an array */
 	ck_assert_int_eq(hprof_paths_init(&r.paths, &h), 0);
 	ck_assert_int_eq(hprof_suspects_find(&r.suspects, &h, r.percent), 0);
 	ck_assert_int_eq(json ? hprof_json(out, &r) : hprof_text(out, &r), 0);
 	for (uint32_t number = 0; number < h.dump.count; number++)
-		ck_assert_int_eq(json ? hprof_path_json(out, &r, number) : hprof_path_text(out, &r, number), 0);
+		if (number % step == 0 || number + step >= h.dump.count)
+			ck_assert_int_eq(json ? hprof_path_json(out, &r, number) : hprof_path_text(out, &r, number), 0);
 	hprof_suspects_free(&r.suspects);
 	hprof_paths_free(&r.paths);
 	hprof_close(&h);
