@@ -155,7 +155,7 @@ $(BUILD)/braid: $(USER_OBJ) $(BLOBS)
 # Two programs: one links everything except main(), the other the agent and a fake JVM. Their main() does for Check what
 # it does too slowly.
 CHECK_LIBS = $(shell pkg-config --libs check)
-UNIT_WRAP := -Wl,--wrap=_mark_point,--wrap=waitpid
+UNIT_WRAP := -Wl,-z,now -Wl,--wrap=_mark_point,--wrap=waitpid
 
 $(BUILD)/tests/%.o: tests/%.c | $(SKELS) $(PROTO_C)
 	@mkdir -p $(@D)

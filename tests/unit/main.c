@@ -76,6 +76,19 @@ pid_t __wrap_waitpid(pid_t pid, int *status, int options)
 	return ended;
 }
 
+/* ---- a test's end ---- */
+
+/*
+ * The destructors of all libraries write to memory that a test has in common with its runner until then, which takes as
+ * long as a small test. What a test itself has registered has run.
+ */
+static void leave(int status, void *unused)
+{
+	(void)unused;
+	fflush(NULL);
+	_exit(status);
+}
+
 static void places_begin(void)
 {
 	void *memory = mmap(NULL, sizeof(*last), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -134,6 +147,9 @@ static bool side_by_side(struct shared *all, int argc, char **argv)
 
 		if (pid == 0) {
 			places_begin();
+#ifndef BRAID_SANITIZED /* leaks are looked for by a destructor */
+			on_exit(leave, NULL);
+#endif
 			run_suites(all, argc, argv);
 			exit(EXIT_SUCCESS);
 		}
