@@ -8,6 +8,7 @@
 #include "proc/procfs.h"
 #include "util/compare.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -184,14 +185,15 @@ static size_t make_runs(struct java_runs *runs, size_t first, size_t ordered)
 static void read_runs(const struct java_heap *h, struct java_runs *runs)
 {
 	struct iovec local = {.iov_base = runs->bytes, .iov_len = RUNS_BYTES}, remote[RUNS];
-	pid_t pid = procfs_living_thread(h->pid);
 	uint8_t *bytes = runs->bytes;
 	ssize_t got;
 
 	for (size_t i = 0; i < runs->count; i++)
 		remote[i] = (struct iovec){.iov_base = (void *)(uintptr_t)runs->run[i].address,
 					   .iov_len = runs->run[i].size};
-	got = process_vm_readv(pid, &local, 1, remote, runs->count, 0);
+	got = process_vm_readv(h->pid, &local, 1, remote, runs->count, 0);
+	if (got < 0 && errno == ESRCH) /* its first thread has ended */
+		got = process_vm_readv(procfs_living_thread(h->pid), &local, 1, remote, runs->count, 0);
 	for (size_t i = 0; i < runs->count; bytes += runs->run[i++].size) {
 		const struct run *run = &runs->run[i];
 

@@ -149,24 +149,47 @@ static int bins_read(struct thread_sets *s, const struct java_moment *m, const s
 	return err;
 }
 
+/* The table to which bins have moved, by the node that says so: all that have moved from a table have the same one. */
+struct moved {
+	uint64_t node;
+	bool known;
+	struct table to;
+};
+
 /* A bin that was moved to a table twice as large is two bins there. */
 static int follow_move(struct thread_sets *s, const struct java_moment *m, const struct node *n, uint32_t length,
-		       nodes *to)
+		       struct moved *moved, nodes *to)
 {
-	struct table next;
-	int err;
+	uint32_t size = java_heap_reference_bytes(s->heap);
+	uint8_t references[2][sizeof(uint64_t)];
+	struct java_read reads[2];
+	int err = 0;
 
-	if (!table_read(s, java_heap_field(s->heap, n->address, s->at.next_table), &next) ||
-	    next.length != length * 2) {
+	if (moved->node != n->address) {
+		*moved = (struct moved){.node = n->address};
+		moved->known = table_read(s, java_heap_field(s->heap, n->address, s->at.next_table), &moved->to);
+	}
+	if (!moved->known || moved->to.length != length * 2) {
 		s->damaged++;
 		return 0;
 	}
-	err = bins_read(s, m, &next, n->bin, 1, to);
-	return err ?: bins_read(s, m, &next, n->bin + length, 1, to);
+	for (uint32_t i = 0; i < 2; i++)
+		reads[i] = (struct java_read){.address = moved->to.elements + (n->bin + (uint64_t)i * length) * size,
+					      .to = references[i],
+					      .size = size};
+	java_heap_read(s->heap, reads, 2);
+	for (uint32_t i = 0; i < 2 && !err; i++) {
+		struct node first = {.bin = n->bin + i * length};
+
+		s->damaged += !reads[i].ok;
+		first.address = reads[i].ok ? java_heap_decode(s->heap, m, references[i]) : 0;
+		err = first.address ? VEC_PUSH(to, first) : 0;
+	}
+	return err;
 }
 
 static int take_node(struct thread_sets *s, const struct java_moment *m, const struct node *n, const uint8_t *bytes,
-		     uint32_t length, nodes *more, thread_objects *keys)
+		     uint32_t length, struct moved *moved, nodes *more, thread_objects *keys)
 {
 	struct node next = {.bin = n->bin};
 	uint64_t key;
@@ -174,7 +197,7 @@ static int take_node(struct thread_sets *s, const struct java_moment *m, const s
 
 	memcpy(&hash, bytes + s->at.hash, sizeof(hash));
 	if (hash == HASH_MOVED)
-		return follow_move(s, m, n, length, more);
+		return follow_move(s, m, n, length, moved, more);
 	next.address = hash == HASH_TREE ? java_heap_field(s->heap, n->address, s->at.first)
 					 : java_heap_decode(s->heap, m, bytes + s->at.next);
 	key = hash < 0 ? 0 : java_heap_decode(s->heap, m, bytes + s->at.key);
@@ -190,6 +213,7 @@ static int nodes_follow(struct thread_sets *s, const struct java_moment *m, uint
 	uint32_t size = (s->at.key > s->at.next ? s->at.key : s->at.next) + java_heap_reference_bytes(s->heap);
 	struct java_read *reads = NULL;
 	uint8_t *bytes = NULL;
+	struct moved moved = {0};
 	nodes more = {0};
 	int err = 0;
 
@@ -210,7 +234,7 @@ static int nodes_follow(struct thread_sets *s, const struct java_moment *m, uint
 		for (size_t i = 0; i < todo->count && !err; i++) {
 			s->damaged += !reads[i].ok;
 			if (reads[i].ok)
-				err = take_node(s, m, &todo->at[i], bytes + i * size, length, &more, keys);
+				err = take_node(s, m, &todo->at[i], bytes + i * size, length, &moved, &more, keys);
 		}
 		nodes swap = *todo;
 		*todo = more;

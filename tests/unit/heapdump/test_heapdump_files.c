@@ -41,12 +41,17 @@ static size_t file_read(const char *path, uint8_t **to)
 static void write_words(const char *file, uint32_t words)
 {
 	atomic_bool stop = false;
+	uint32_t piece[1000];
 	struct output *o;
 	uint64_t bytes;
 
 	ck_assert_int_eq(output_open(&o, path_of(file), &stop), 0);
-	for (uint32_t i = 0; i < words; i++)
-		ck_assert_int_eq(output_write(o, &i, sizeof(i)), 0);
+	for (uint32_t i = 0, count; i < words; i += count) { /* pieces of many sizes */
+		count = 1 + i % 1000 < words - i ? 1 + i % 1000 : words - i;
+		for (uint32_t k = 0; k < count; k++)
+			piece[k] = i + k;
+		ck_assert_int_eq(output_write(o, piece, count * sizeof(*piece)), 0);
+	}
 	ck_assert_int_eq(output_close(o, true, &bytes), 0);
 }
 
