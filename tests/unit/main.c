@@ -78,6 +78,12 @@ pid_t __wrap_waitpid(pid_t pid, int *status, int options)
 
 /* ---- a test's end ---- */
 
+#ifdef BRAID_SANITIZED
+#define LEAKS_AT_EXIT true /* a destructor looks for them */
+#else
+#define LEAKS_AT_EXIT false
+#endif
+
 /*
  * The destructors of all libraries write to memory that a test has in common with its runner until then, which takes as
  * long as a small test. What a test itself has registered has run.
@@ -147,9 +153,8 @@ static bool side_by_side(struct shared *all, int argc, char **argv)
 
 		if (pid == 0) {
 			places_begin();
-#ifndef BRAID_SANITIZED /* leaks are looked for by a destructor */
-			on_exit(leave, NULL);
-#endif
+			if (!LEAKS_AT_EXIT)
+				on_exit(leave, NULL);
 			run_suites(all, argc, argv);
 			exit(EXIT_SUCCESS);
 		}

@@ -50,43 +50,52 @@ static const char *symbol_name(Elf_Data *symbols, const char *strings, size_t st
 	return strings + sym.st_name;
 }
 
-/* The jump slots among one section's relocations; the other entries stay zero. */
-static struct slot_name *rela_read(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, size_t *count)
+/* The relocations of one section. */
+struct relas {
+	Elf_Data *data, *symbols;
+	const char *strings;
+	size_t strings_size, count;
+};
+
+static void relas_open(struct relas *r, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
 {
 	Elf_Scn *symbols_scn = elf_getscn(elf, sh->sh_link);
 	GElf_Shdr symbols_sh = {0};
-	Elf_Data *symbols = NULL, *data = elf_getdata(scn, NULL);
-	const char *strings = NULL;
-	struct slot_name *list;
-	size_t strings_size;
 
-	*count = data && data->d_buf ? data->d_size / sizeof(Elf64_Rela) : 0;
+	*r = (struct relas){.data = elf_getdata(scn, NULL)};
+	if (r->data && r->data->d_buf)
+		r->count = r->data->d_size / sizeof(Elf64_Rela);
+	if (r->count > INT32_MAX)
+		r->count = INT32_MAX;
 	if (sh->sh_link && symbols_scn && gelf_getshdr(symbols_scn, &symbols_sh))
-		strings = elf_strings(elf, symbols_sh.sh_link, &strings_size);
-	if (strings)
-		symbols = elf_getdata(symbols_scn, NULL);
-	list = calloc(*count + 1, sizeof(*list));
-	for (size_t i = 0; list && i < *count && i < INT32_MAX; i++) {
-		GElf_Rela rela;
+		r->strings = elf_strings(elf, symbols_sh.sh_link, &r->strings_size);
+	if (r->strings)
+		r->symbols = elf_getdata(symbols_scn, NULL);
+}
 
-		if (!gelf_getrela(data, (int)i, &rela))
-			continue;
-		switch (GELF_R_TYPE(rela.r_info)) {
-		case R_X86_64_JUMP_SLOT:
-		case R_X86_64_GLOB_DAT:
-			list[i].got = rela.r_offset;
-			if (symbols)
-				list[i].name = symbol_name(symbols, strings, strings_size, GELF_R_SYM(rela.r_info));
-			break;
-		case R_X86_64_IRELATIVE:
-			list[i].got = rela.r_offset;
-			list[i].resolver = (uint64_t)rela.r_addend;
-			break;
-		default:
-			break;
-		}
+/* Zero: it is of no jump slot. */
+static struct slot_name slot_of(const struct relas *r, size_t i)
+{
+	struct slot_name slot = {0};
+	GElf_Rela rela;
+
+	if (!gelf_getrela(r->data, (int)i, &rela))
+		return slot;
+	switch (GELF_R_TYPE(rela.r_info)) {
+	case R_X86_64_JUMP_SLOT:
+	case R_X86_64_GLOB_DAT:
+		slot.got = rela.r_offset;
+		if (r->symbols)
+			slot.name = symbol_name(r->symbols, r->strings, r->strings_size, GELF_R_SYM(rela.r_info));
+		break;
+	case R_X86_64_IRELATIVE:
+		slot.got = rela.r_offset;
+		slot.resolver = (uint64_t)rela.r_addend;
+		break;
+	default:
+		break;
 	}
-	return list;
+	return slot;
 }
 
 static int by_got(const void *a, const void *b)
@@ -96,13 +105,24 @@ static int by_got(const void *a, const void *b)
 	return (x->got > y->got) - (x->got < y->got);
 }
 
-static int names_add(struct slot_names *names, const struct slot_name *list, size_t count)
+/* Most relocations of a library are of no jump slot; only those of .rela.plt have numbers. */
+static int names_add(struct slot_names *names, const struct relas *r, bool numbered)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < count && !err; i++)
-		if (list[i].name || list[i].resolver)
-			err = VEC_PUSH(&names->by_got, list[i]);
+	if (numbered) {
+		names->by_number = calloc(r->count + 1, sizeof(*names->by_number));
+		names->number_count = names->by_number ? r->count : 0;
+		err = names->by_number ? 0 : -ENOMEM;
+	}
+	for (size_t i = 0; i < r->count && !err; i++) {
+		struct slot_name slot = slot_of(r, i);
+
+		if (numbered)
+			names->by_number[i] = slot;
+		if (slot.name || slot.resolver)
+			err = VEC_PUSH(&names->by_got, slot);
+	}
 	return err;
 }
 
@@ -114,20 +134,13 @@ static int plt_names_read(struct slot_names *names, Elf *elf)
 	while (!err && (scn = elf_nextscn(elf, scn))) {
 		GElf_Shdr sh;
 		const char *name = section_name(elf, scn, &sh);
-		struct slot_name *list;
-		size_t count;
+		bool plt = !strcmp(name, ".rela.plt");
+		struct relas relas;
 
-		if ((strcmp(name, ".rela.plt") && strcmp(name, ".rela.dyn")) || sh.sh_type != SHT_RELA ||
-		    sh.sh_size > RELA_BYTES_MAX)
+		if ((!plt && strcmp(name, ".rela.dyn") != 0) || sh.sh_type != SHT_RELA || sh.sh_size > RELA_BYTES_MAX)
 			continue;
-		list = rela_read(elf, scn, &sh, &count);
-		err = list ? names_add(names, list, count) : -ENOMEM;
-		if (!err && !names->by_number && !strcmp(name, ".rela.plt")) {
-			names->by_number = list;
-			names->number_count = count;
-			list = NULL;
-		}
-		free(list);
+		relas_open(&relas, elf, scn, &sh);
+		err = names_add(names, &relas, plt && !names->by_number);
 	}
 	if (!err)
 		VEC_SORT(&names->by_got, by_got);
