@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # the tests use what is set here
 # SPDX-License-Identifier: Apache-2.0
 # What every t_NAME.sh sources; each runs in its own empty directory with BUILD and JAVA_HOME set. Nothing here waits
 # for a fixed time: functions wait for a condition, and give up long after it should hold.
@@ -167,7 +167,6 @@ ask()
 	before=$(wc -l <"$name.out")
 	tell "$name" "$@"
 	wait_for "the answer of $name to: $*" answered "$name" "$before"
-	# shellcheck disable=SC2034 # for the test
 	ANSWER=$(tail -n +$((before + 1)) "$name.out" | grep '^done' | tail -n 1)
 }
 
@@ -557,7 +556,7 @@ deep_is_whole()
 {
 	local depth=${DEPTH:-1500} hz=${HZ:-997} ms=${MS:-400}
 
-	braid record -F "$hz" -o deep.trace -- "$JAVA" "$@" -cp "$CLASSES" Deep "$depth" "$ms" ${ROUNDS:-} 2>record.err
+	braid record -F "$hz" -o deep.trace -- "$JAVA" "$@" -cp "$CLASSES" Deep "$depth" "$ms" ${ROUNDS:+"$ROUNDS"} 2>record.err
 	check deep.trace \
 		"stacks" "mostly_whole(with_frame('Deep.burn')) and enough(weight(with_frame('Deep.burn')), $hz * $ms / 1000)" \
 		"all frames of the recursion" \
