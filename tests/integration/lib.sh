@@ -457,7 +457,7 @@ check()
 		braid export --format collapsed --annotate "$file" >"$file.collapsed"
 		braid report --json --top 1000000 "$file" >"$file.json"
 	fi
-	python3 "$LIB_DIR/query.py" "$file" "$@" || {
+	python3 -S "$LIB_DIR/query.py" "$file" "$@" || {
 		braid info "$file" >&2 || true
 		fail "see above"
 	}
@@ -470,7 +470,7 @@ events()
 	local file=$1
 
 	shift
-	BUILD=$BUILD python3 "$LIB_DIR/events.py" "$file" "$@" || {
+	BUILD=$BUILD python3 -S "$LIB_DIR/events.py" "$file" "$@" || {
 		braid info "$file" >&2 || true
 		fail "see above"
 	}
