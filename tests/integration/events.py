@@ -40,6 +40,28 @@ class Event(dict):
     __getattr__ = dict.__getitem__
 
 
+class JvmEvent(Event):
+    """Its line is read when one of its fields but the kind is asked for: there may be a million, of which few are."""
+
+    def __init__(self, kind, line):
+        super().__init__(kind=kind)
+        self.__dict__["line"] = line
+
+    def __missing__(self, key):
+        line = self.__dict__.pop("line", None)
+        if line is None:
+            raise KeyError(key)
+        kind = self["kind"]
+        self.update(fields(line))
+        self.update(kind=kind, name=names[self.name], detail=names[self.detail], thread=threads.get(self.thread),
+                    process=processes.get(self.process), virtual=vthreads.get(self.vthread), other=threads.get(self.other),
+                    stack=stack(self.node), other_stack=stack(self.other_node))
+        return self[key]
+
+
+KIND = re.compile(r"\bkind=(\d+)")
+
+
 def fields(text):
     return Event((key, value(quoted, plain)) for key, quoted, plain in FIELD.findall(text))
 
@@ -80,6 +102,10 @@ for line in raw.stdout:
         continue
     if kind not in ("thread", "process", "jvm_event", "stat", "notice", "loss", "vthread"):
         continue
+    if kind == "jvm_event":
+        number = int(KIND.search(rest)[1])
+        events.append(JvmEvent(KINDS.get(number, number), rest))
+        continue
     row = fields(rest)
     if kind == "thread":
         threads[row.thread] = row
@@ -96,13 +122,8 @@ for line in raw.stdout:
         if row.hop != "sideband":  # the kernel drops these on a busy machine
             lost.append((row.hop, row.kind, row["count"]))
             losses.append((row.process, row.hop, row.kind, row["count"]))
-    else:
-        events.append(row)
 if raw.wait():
     sys.exit("braid script --raw failed")
-for e in events:
-    e.update(kind=KINDS.get(e.kind, e.kind), name=names[e.name], detail=names[e.detail], thread=threads.get(e.thread),
-             process=processes.get(e.process), virtual=vthreads.get(e.vthread))
 
 def frame_names(f):
     """Innermost first: inlined methods have their own names."""
@@ -132,11 +153,6 @@ def stack(node):
         found += names_of(frame)
     return found
 
-
-for e in events:
-    e["stack"] = stack(e.node)
-    e["other_stack"] = stack(e.other_node)
-    e["other"] = threads.get(e.other)
 
 truth = {}
 if os.path.exists(sys.argv[1] + ".truth"):

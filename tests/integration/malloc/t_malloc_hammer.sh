@@ -5,7 +5,7 @@
 # takes: 10 s
 source "$(dirname "$0")/../lib.sh"
 
-start_program out "$JAVA" -Xcheck:jni -Xmx64m -cp "$CLASSES" "-Djava.library.path=$CLASSES" Hammer 8 "${OPERATIONS:-20000}" "$CLASSES/libloaded.so"
+start_program out "$JAVA" -Xcheck:jni -Xmx64m -cp "$CLASSES" "-Djava.library.path=$CLASSES" Hammer 8 "${OPERATIONS:-8000}" "$CLASSES/libloaded.so"
 start_record -e cpu -p "$JAVA_PID" -o a.trace
 wait_joined "$JAVA_PID"
 go_on
