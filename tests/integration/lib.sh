@@ -103,10 +103,23 @@ text_of()
 
 # ---- Java programs ----
 
-# The feature release: 8, 17.
+# version_of JAVA_HOME: the feature release of the JDK there: 8, 17; nothing if there is none. A JVM is started only where no
+# file says it.
+version_of()
+{
+	local release
+
+	text_of "$1/release" release
+	if [[ $release =~ JAVA_VERSION=\"(1\.)?([0-9]+) ]]; then
+		echo "${BASH_REMATCH[2]}"
+	else
+		"$1/bin/java" -version 2>&1 | sed -n 's/.* version "\(1\.\)\?\([0-9]*\).*/\2/p'
+	fi
+}
+
 java_version()
 {
-	"$JAVA" -version 2>&1 | sed -n 's/.* version "\(1\.\)\?\([0-9]*\).*/\2/p'
+	version_of "${JAVA%/bin/java}"
 }
 
 # start_worker NAME JAVA-OPTION...: starts a Worker JVM that obeys ask(). Sets JAVA_PID. PREFIX is a command in front of
@@ -252,10 +265,13 @@ jdks()
 	done | awk '!seen[$0]++'
 }
 
+# Whether JAVA_HOME has a JDK of at least this version, and it runs.
 is_jdk()
 {
-	[[ -x $1/bin/javac ]] && "$1/bin/java" -cp "$LIB_DIR" -version >version 2>&1 &&
-		[[ $(sed -n 's/.* version "\([0-9]*\).*/\1/p' version | head -n 1) -ge $2 ]]
+	local version
+
+	[[ -x $1/bin/javac ]] && version=$(version_of "$1") && [[ ${version:-0} -ge $2 ]] &&
+		[[ $1 == "$JAVA_HOME" || $("$1/bin/java" -version 2>&1) == *version* ]]
 }
 
 # on_each_version LEAST COMMAND: runs the command with one JDK of each installed version from LEAST on.
@@ -266,7 +282,7 @@ on_each_version()
 	need_jdk "$1"
 	while read -r home; do
 		is_jdk "$home" "$1" || continue
-		version=$(sed -n 's/.* version "\([0-9]*\).*/\1/p' version | head -n 1)
+		version=$(version_of "$home")
 		[[ " $tried " == *" $version "* ]] && continue
 		tried+=" $version"
 		"$2" "$home"

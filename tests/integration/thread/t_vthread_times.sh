@@ -3,7 +3,7 @@
 # Each virtual thread's times off its carrier: as long as the program says, on the right stack, by the right name, and
 # the parts of each life add up to it, and explain it; of ten thousand threads, and of those that were parked before the
 # recording.
-# takes: 15 s
+# takes: 30 s
 source "$(dirname "$0")/../lib.sh"
 
 # on JDK: the program with that, recorded from its start on and later.
