@@ -34,4 +34,4 @@ one()
 SHENANDOAH=(-XX:+UnlockExperimentalVMOptions -XX:+UseShenandoahGC)
 need_reader
 "$JAVA_HOME/bin/javac" -nowarn -source 8 -target 8 -d . "$TEST_DIR/HeapShapes.java" &>javac.out || fail "$(cat javac.out)"
-on_each_version 8 one
+on_each_version 9 one

@@ -8,4 +8,4 @@ source "$(dirname "$0")/flight.sh"
 "$JAVA_HOME/bin/javac" -source 8 -target 8 -d . "$TEST_DIR/Flight.java" &>javac.out || fail "$(cat javac.out)"
 
 one() { flight "$1" .; }
-on_each_version 8 one
+on_each_version 9 one
