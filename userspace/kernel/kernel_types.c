@@ -49,9 +49,13 @@ uint32_t kernel_types_size(const struct btf_type *t)
 /* The type at *offset, which is moved behind it; NULL: at the end, or where no known type is. */
 static const struct btf_type *next_type(const struct kernel_types *k, uint32_t *offset)
 {
-	const struct btf_type *t = (const void *)(k->types + *offset);
-	uint32_t size = k->types_size - *offset >= sizeof(*t) ? kernel_types_size(t) : 0;
+	const struct btf_type *t;
+	uint32_t size;
 
+	if (k->types_size - *offset < sizeof(*t))
+		return NULL;
+	t = (const void *)(k->types + *offset);
+	size = kernel_types_size(t);
 	if (!size || size > k->types_size - *offset)
 		return NULL;
 	*offset += size;
