@@ -52,33 +52,27 @@ static int write_types(const struct btf *btf)
 	return -1;
 }
 
-static void find_switch_end(void *ctx, const struct type_name *name, uint32_t id)
-{
-	(void)ctx;
-	(void)name;
-	found.switch_end = id;
-}
-
 static void find_types(const struct kernel_types *kernel, const struct bpf_object *object)
 {
-	struct type_name switch_end = {"btf_trace_sched_exit_tp", BTF_KIND_TYPEDEF};
 	struct named_types types;
 	const struct btf *named;
 	int fd;
 
-	kernel_types_find(kernel, &switch_end, 1, find_switch_end, NULL);
+	sections_find(kernel, object);
+	found.switch_end = sections_id("btf_trace_sched_exit_tp");
 	if (named_types_make(kernel, bpf_object__btf(object), &types))
 		return;
 	named = types.btf;
 	fd = write_types(named);
-	if (fd >= 0 && sections_register(kernel, object, fd) == 0)
+	if (fd >= 0 && sections_register(fd) == 0) {
 		(void)snprintf(found.types, sizeof(found.types), "/proc/self/fd/%d", fd);
-	else if (fd >= 0)
+		found.casts = sections_id("bpf_rdonly_cast");
+	} else if (fd >= 0) {
 		close(fd);
+	}
 #define FIND_ID(name) found.cast_ids[BRAID_CAST_##name] = named_types_kernel_id(&types, #name);
 	BRAID_CAST_TYPES(FIND_ID)
 #undef FIND_ID
-	found.casts = sections_rdonly_cast();
 	found.queues = has_member(named, "sched_info", "last_queued") && has_member(named, "sched_entity", "cfs_rq") &&
 		       has_member(named, "cfs_rq", "rq") && has_member(named, "rq", "clock") && notes_queues();
 	named_types_free(&types);

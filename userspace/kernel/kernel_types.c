@@ -2,6 +2,7 @@
 #include "kernel_types.h"
 
 #include "util/pages.h"
+#include "util/read_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,32 +17,22 @@
 uint32_t kernel_types_size(const struct btf_type *t)
 {
 	static const struct {
-		uint8_t fixed, each; /* bytes that follow, in all and for each of its parts */
-		bool known;
+		uint8_t fixed, each; /* bytes that follow, in all and for each of its parts; both 0: none */
 	} kinds[] = {
-		[BTF_KIND_INT] = {sizeof(uint32_t), 0, true},
-		[BTF_KIND_PTR] = {0, 0, true},
-		[BTF_KIND_ARRAY] = {sizeof(struct btf_array), 0, true},
-		[BTF_KIND_STRUCT] = {0, sizeof(struct btf_member), true},
-		[BTF_KIND_UNION] = {0, sizeof(struct btf_member), true},
-		[BTF_KIND_ENUM] = {0, sizeof(struct btf_enum), true},
-		[BTF_KIND_FWD] = {0, 0, true},
-		[BTF_KIND_TYPEDEF] = {0, 0, true},
-		[BTF_KIND_VOLATILE] = {0, 0, true},
-		[BTF_KIND_CONST] = {0, 0, true},
-		[BTF_KIND_RESTRICT] = {0, 0, true},
-		[BTF_KIND_FUNC] = {0, 0, true},
-		[BTF_KIND_FUNC_PROTO] = {0, sizeof(struct btf_param), true},
-		[BTF_KIND_VAR] = {sizeof(struct btf_var), 0, true},
-		[BTF_KIND_DATASEC] = {0, sizeof(struct btf_var_secinfo), true},
-		[BTF_KIND_FLOAT] = {0, 0, true},
-		[BTF_KIND_DECL_TAG] = {sizeof(struct btf_decl_tag), 0, true},
-		[BTF_KIND_TYPE_TAG] = {0, 0, true},
-		[BTF_KIND_ENUM64] = {0, sizeof(struct btf_enum64), true},
+		[BTF_KIND_INT] = {sizeof(uint32_t), 0},
+		[BTF_KIND_ARRAY] = {sizeof(struct btf_array), 0},
+		[BTF_KIND_STRUCT] = {0, sizeof(struct btf_member)},
+		[BTF_KIND_UNION] = {0, sizeof(struct btf_member)},
+		[BTF_KIND_ENUM] = {0, sizeof(struct btf_enum)},
+		[BTF_KIND_FUNC_PROTO] = {0, sizeof(struct btf_param)},
+		[BTF_KIND_VAR] = {sizeof(struct btf_var), 0},
+		[BTF_KIND_DATASEC] = {0, sizeof(struct btf_var_secinfo)},
+		[BTF_KIND_DECL_TAG] = {sizeof(struct btf_decl_tag), 0},
+		[BTF_KIND_ENUM64] = {0, sizeof(struct btf_enum64)}, /* the last of all kinds */
 	};
 	uint32_t kind = BTF_INFO_KIND(t->info);
 
-	if (kind >= sizeof(kinds) / sizeof(kinds[0]) || !kinds[kind].known)
+	if (kind == BTF_KIND_UNKN || kind >= sizeof(kinds) / sizeof(kinds[0]))
 		return 0;
 	return (uint32_t)sizeof(*t) + kinds[kind].fixed + BTF_INFO_VLEN(t->info) * kinds[kind].each;
 }
@@ -96,18 +87,6 @@ int kernel_types_parse(struct kernel_types *k, const void *bytes, size_t size)
 	return k->strings[k->strings_size - 1] ? -EINVAL : note_types(k);
 }
 
-static int read_all(int fd, char *to, size_t size)
-{
-	ssize_t n;
-
-	for (size_t done = 0; done < size; done += (size_t)n) {
-		n = read(fd, to + done, size - done);
-		if (n <= 0)
-			return n < 0 ? -errno : -EINVAL;
-	}
-	return 0;
-}
-
 int kernel_types_read(struct kernel_types *k, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
@@ -148,9 +127,9 @@ const struct btf_type *kernel_types_at(const struct kernel_types *k, uint32_t id
 	return t;
 }
 
-const char *kernel_types_name(const struct kernel_types *k, const struct btf_type *t)
+const char *kernel_types_name(const struct kernel_types *k, uint32_t offset)
 {
-	return t->name_off < k->strings_size ? k->strings + t->name_off : "";
+	return offset < k->strings_size ? k->strings + offset : "";
 }
 
 static int by_name(const void *a, const void *b)
@@ -178,7 +157,7 @@ void kernel_types_find(const struct kernel_types *k, struct type_name *names, si
 	for (size_t i = 0; i < count; i++)
 		begins[begin_of(names[i].name) / 8] |= (uint8_t)(1 << begin_of(names[i].name) % 8);
 	for (uint32_t id = 1; (t = next_type(k, &offset)); id++) {
-		struct type_name key = {kernel_types_name(k, t), BTF_INFO_KIND(t->info)};
+		struct type_name key = {kernel_types_name(k, t->name_off), BTF_INFO_KIND(t->info)};
 		uint16_t begin = begin_of(key.name);
 
 		if (!key.name[0] || !(begins[begin / 8] & 1 << begin % 8))

@@ -22,7 +22,7 @@ struct kernel_types {
 /* Finds the types in `bytes`, which must stay. -EINVAL: no BTF, or of a form that is not known; -ENOMEM. */
 int kernel_types_parse(struct kernel_types *k, const void *bytes, size_t size);
 
-/* Reads a file. A negative errno as above or of reading it. */
+/* Reads a file. A negative errno as above or of read_all(). */
 int kernel_types_read(struct kernel_types *k, const char *path);
 
 /* Also after an error. */
@@ -31,8 +31,8 @@ void kernel_types_free(struct kernel_types *k);
 /* The type of an id, valid as long as *k; NULL: there is none, or the id is 0. */
 const struct btf_type *kernel_types_at(const struct kernel_types *k, uint32_t id);
 
-/* A type's name; "" if it has none. */
-const char *kernel_types_name(const struct kernel_types *k, const struct btf_type *t);
+/* The name at the offset that a type, or a part of one, has for it; "" if there is none. */
+const char *kernel_types_name(const struct kernel_types *k, uint32_t offset);
 
 /* Size of a type with what follows it, in bytes; 0: its kind is not known. */
 uint32_t kernel_types_size(const struct btf_type *t);

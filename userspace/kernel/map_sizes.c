@@ -49,21 +49,12 @@ uint32_t event_ring_bytes(const struct record_options *o)
 	return bytes;
 }
 
-/* Hash maps take their memory, and the time to link all of it, when they are made. */
-static int set_kernel_events(const struct braid_bpf *b, const struct record_options *o)
+static bool records(const struct record_options *o, enum braid_kernel_event event)
 {
-	bool block = false, tcp = false;
-	int err = 0;
-
-	for (uint32_t i = 0; i < o->probe_count; i++) {
-		block |= o->probes[i].type == PROBE_KERNEL && o->probes[i].event == BRAID_KERNEL_BLOCK;
-		tcp |= o->probes[i].type == PROBE_KERNEL && o->probes[i].event == BRAID_KERNEL_TCP;
-	}
-	if (!block)
-		err = bpf_map__set_max_entries(b->maps.block_requests, 1);
-	if (!tcp)
-		err = err ?: bpf_map__set_max_entries(b->maps.tcp_sockets, 1);
-	return err;
+	for (uint32_t i = 0; i < o->probe_count; i++)
+		if (o->probes[i].type == PROBE_KERNEL && o->probes[i].event == event)
+			return true;
+	return false;
 }
 
 int map_sizes_set(const struct braid_bpf *b, const struct record_options *o)
@@ -75,7 +66,11 @@ int map_sizes_set(const struct braid_bpf *b, const struct record_options *o)
 	err = err ?: bpf_map__set_max_entries(b->maps.pages, more * UNWIND_PAGES);
 	err = err ?: bpf_map__set_max_entries(b->maps.rows, more * UNWIND_ROWS);
 	err = err ?: bpf_map__set_max_entries(b->maps.java_threads, more * more * JAVA_THREADS);
-	err = err ?: set_kernel_events(b, o);
+	/* Hash maps take their memory, and the time to link all of it, when they are made. */
+	if (!records(o, BRAID_KERNEL_BLOCK))
+		err = err ?: bpf_map__set_max_entries(b->maps.block_requests, 1);
+	if (!records(o, BRAID_KERNEL_TCP))
+		err = err ?: bpf_map__set_max_entries(b->maps.tcp_sockets, 1);
 	if (hits_time_returns(o))
 		err = err ?: bpf_map__set_max_entries(b->maps.timed_calls, BRAID_RETURN_CALLS);
 	return err ?: bpf_map__set_max_entries(b->maps.events, event_ring_bytes(o));

@@ -117,7 +117,7 @@ struct copy {
 
 static void copy_name(const struct choice *c, struct copy *to, uint32_t *name)
 {
-	const char *text = *name < c->kernel->strings_size ? c->kernel->strings + *name : "";
+	const char *text = kernel_types_name(c->kernel, *name);
 	char *begin = (char *)(to->header + 1) + to->header->str_off;
 
 	*name = (uint32_t)(*text ? to->strings - begin : 0);
@@ -151,8 +151,7 @@ static struct btf_header measure(const struct choice *c)
 
 		h.type_len += kernel_types_size(t);
 		for (uint32_t i = 0; (name = name_of(t, i)); i++)
-			if (*name < c->kernel->strings_size)
-				h.str_len += (uint32_t)strlen(c->kernel->strings + *name) + 1;
+			h.str_len += (uint32_t)strlen(kernel_types_name(c->kernel, *name)) + 1;
 	}
 	h.str_off = h.type_len;
 	return h;

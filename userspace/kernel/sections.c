@@ -13,6 +13,8 @@
 #include <string.h>
 
 #define TARGETS_MAX 64
+#define RDONLY_CAST "bpf_rdonly_cast"
+#define NAME_BYTES 64
 
 /* As libbpf's own table has them. A section ends with its name, or with "/" and the name of what the program is attached to. */
 static const struct section {
@@ -38,16 +40,11 @@ static const struct section {
 
 /* In the kernel's BTF; an id is 0 where the kernel has none. */
 static struct target {
-	char name[64];
+	char name[NAME_BYTES];
 	uint32_t kind, id;
-} targets[TARGETS_MAX] = {{"bpf_rdonly_cast", BTF_KIND_FUNC, 0}};
+} targets[TARGETS_MAX] = {{RDONLY_CAST, BTF_KIND_FUNC, 0}};
 static size_t target_count = 1;
 static int stand_in_fd;
-
-uint32_t sections_rdonly_cast(void)
-{
-	return targets[0].id;
-}
 
 static struct target *find_target(const char *name)
 {
@@ -57,12 +54,19 @@ static struct target *find_target(const char *name)
 	return NULL;
 }
 
+uint32_t sections_id(const char *name)
+{
+	const struct target *t = find_target(name);
+
+	return t ? t->id : 0;
+}
+
 /* The name of what a program is attached to; false: it is too long. */
-static bool target_name(char name[64], const struct section *s, const struct bpf_program *p)
+static bool target_name(char name[NAME_BYTES], const struct section *s, const struct bpf_program *p)
 {
 	const char *slash = strchr(bpf_program__section_name(p), '/');
 
-	return snprintf(name, 64, "%s%s", s->prefix, slash ? slash + 1 : "") < 64;
+	return snprintf(name, NAME_BYTES, "%s%s", s->prefix, slash ? slash + 1 : "") < NAME_BYTES;
 }
 
 static const struct section *section_of(const struct bpf_program *p)
@@ -85,7 +89,7 @@ static void found(void *ctx, const struct type_name *name, uint32_t id)
 		t->id = id;
 }
 
-static void find_targets(const struct kernel_types *kernel, const struct bpf_object *object)
+void sections_find(const struct kernel_types *kernel, const struct bpf_object *object)
 {
 	struct type_name names[TARGETS_MAX];
 	struct bpf_program *p;
@@ -118,30 +122,29 @@ static int set_up(struct bpf_program *p, long cookie)
 static void put_kernel_function(const struct bpf_program *p)
 {
 	struct bpf_insn *insns = (struct bpf_insn *)bpf_program__insns(p);
+	uint32_t id = sections_id(RDONLY_CAST);
 
-	if (!sections_rdonly_cast())
+	if (!id)
 		return;
 	for (size_t i = 0; i < bpf_program__insn_cnt(p); i++) {
 		if (insns[i].code != (BPF_JMP | BPF_CALL) || insns[i].src_reg || insns[i].imm != BRAID_CALL_RDONLY_CAST)
 			continue;
 		insns[i].src_reg = BPF_PSEUDO_KFUNC_CALL;
-		insns[i].imm = (int32_t)sections_rdonly_cast();
+		insns[i].imm = (int32_t)id;
 	}
 }
 
 static int prepare(struct bpf_program *p, struct bpf_prog_load_opts *options, long cookie)
 {
 	const struct section *s = &sections[cookie];
-	const struct target *t;
-	char name[64];
+	char name[NAME_BYTES];
 
 	options->prog_flags |= s->flags;
 	put_kernel_function(p);
 	if (!s->prefix)
 		return 0;
-	t = target_name(name, s, p) ? find_target(name) : NULL;
 	options->attach_prog_fd = 0;
-	options->attach_btf_id = t ? t->id : 0;
+	options->attach_btf_id = target_name(name, s, p) ? sections_id(name) : 0;
 	return options->attach_btf_id ? 0 : -ESRCH;
 }
 
@@ -152,12 +155,11 @@ static int attach(const struct bpf_program *p, long cookie, struct bpf_link **li
 	return *link ? 0 : -errno;
 }
 
-int sections_register(const struct kernel_types *kernel, const struct bpf_object *object, int types_fd)
+int sections_register(int types_fd)
 {
 	int handlers[SECTIONS], err = 0;
 	size_t count = 0;
 
-	find_targets(kernel, object);
 	stand_in_fd = types_fd;
 	for (; count < SECTIONS && err >= 0; count++) {
 		const struct section *s = &sections[count];
@@ -170,6 +172,5 @@ int sections_register(const struct kernel_types *kernel, const struct bpf_object
 		return 0;
 	for (count--; count; count--)
 		(void)libbpf_unregister_prog_handler(handlers[count - 1]);
-	targets[0].id = 0;
 	return err;
 }

@@ -11,14 +11,16 @@
 struct bpf_object;
 struct kernel_types;
 
-/*
- * Finds what the programs of `object` are attached to, and bpf_rdonly_cast(). From then on, objects that are opened are loaded by
- * that; `types_fd` must stay open. Called once, before others open objects. Returns a negative errno if libbpf refuses: then
- * objects are loaded as it does by itself, and the kernel's function is not called.
- */
-int sections_register(const struct kernel_types *kernel, const struct bpf_object *object, int types_fd);
+/* Finds what the programs of `object` are attached to, and bpf_rdonly_cast(). Called once, before others open objects. */
+void sections_find(const struct kernel_types *kernel, const struct bpf_object *object);
 
-/* The function's id in the kernel's BTF; 0 if it has none. */
-uint32_t sections_rdonly_cast(void);
+/* The id of one of these by its name in the kernel's BTF, as "btf_trace_sched_switch"; 0 if the kernel has none. */
+uint32_t sections_id(const char *name);
+
+/*
+ * From then on, objects that are opened are loaded by what was found; `types_fd` must stay open. Returns a negative errno if
+ * libbpf refuses: then objects are loaded as it does by itself, and must not call the kernel's function.
+ */
+int sections_register(int types_fd);
 
 #endif

@@ -10,6 +10,7 @@
 #include "cfi.h"
 #include "util/log.h"
 #include "util/owner.h"
+#include "util/read_all.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -154,22 +155,6 @@ static int directory_open(void)
 }
 
 /* ---- reading ---- */
-
-static int read_all(int fd, void *to, size_t size)
-{
-	for (size_t done = 0; done < size;) {
-		ssize_t n = read(fd, (char *)to + done, size - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			return -EBADMSG;
-		done += (size_t)n;
-	}
-	return 0;
-}
 
 static bool rows_valid(const struct braid_unwind_row *rows, size_t count)
 {

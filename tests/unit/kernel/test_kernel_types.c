@@ -15,21 +15,20 @@ Suite *test_kernel_types(void);
 
 static void keep_first(void *ctx, const struct type_name *name, uint32_t id)
 {
-	uint32_t *ids = ctx;
+	uint32_t *first = ctx;
 
 	(void)name;
-	if (!ids[0])
-		ids[0] = id;
-	ids[1]++;
+	if (!*first)
+		*first = id;
 }
 
 static uint32_t find(const struct kernel_types *k, const char *name, uint32_t kind)
 {
 	struct type_name wanted = {name, kind};
-	uint32_t ids[2] = {0};
+	uint32_t first = 0;
 
-	kernel_types_find(k, &wanted, 1, keep_first, ids);
-	return ids[0];
+	kernel_types_find(k, &wanted, 1, keep_first, &first);
+	return first;
 }
 
 /* Of each kind of type, with the parts that it can have. */
@@ -82,7 +81,7 @@ START_TEST(each_kind_has_its_size)
 		const struct btf_type *t = kernel_types_at(&k, id), *same = btf__type_by_id(b, id);
 
 		ck_assert_mem_eq(t, same, kernel_types_size(same));
-		ck_assert_str_eq(kernel_types_name(&k, t), btf__name_by_offset(b, same->name_off));
+		ck_assert_str_eq(kernel_types_name(&k, t->name_off), btf__name_by_offset(b, same->name_off));
 	}
 	ck_assert_ptr_null(kernel_types_at(&k, 0));
 	ck_assert_ptr_null(kernel_types_at(&k, k.count + 1));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Programs are loaded by what their sections say, as libbpf does without help. */
 #include "braid.skel.h"
-#include "kernel/abilities.h"
 #include "kernel/object.h"
 
 #include <bpf/libbpf.h>
