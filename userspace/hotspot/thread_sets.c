@@ -160,10 +160,7 @@ struct moved {
 static int follow_move(struct thread_sets *s, const struct java_moment *m, const struct node *n, uint32_t length,
 		       struct moved *moved, nodes *to)
 {
-	uint32_t size = java_heap_reference_bytes(s->heap);
-	uint8_t references[2][sizeof(uint64_t)];
-	struct java_read reads[2];
-	int err = 0;
+	int err;
 
 	if (moved->node != n->address) {
 		*moved = (struct moved){.node = n->address};
@@ -173,19 +170,8 @@ static int follow_move(struct thread_sets *s, const struct java_moment *m, const
 		s->damaged++;
 		return 0;
 	}
-	for (uint32_t i = 0; i < 2; i++)
-		reads[i] = (struct java_read){.address = moved->to.elements + (n->bin + (uint64_t)i * length) * size,
-					      .to = references[i],
-					      .size = size};
-	java_heap_read(s->heap, reads, 2);
-	for (uint32_t i = 0; i < 2 && !err; i++) {
-		struct node first = {.bin = n->bin + i * length};
-
-		s->damaged += !reads[i].ok;
-		first.address = reads[i].ok ? java_heap_decode(s->heap, m, references[i]) : 0;
-		err = first.address ? VEC_PUSH(to, first) : 0;
-	}
-	return err;
+	err = bins_read(s, m, &moved->to, n->bin, 1, to);
+	return err ?: bins_read(s, m, &moved->to, n->bin + length, 1, to);
 }
 
 static int take_node(struct thread_sets *s, const struct java_moment *m, const struct node *n, const uint8_t *bytes,
