@@ -80,24 +80,27 @@ static bool fits(const struct scratch *s, const struct scratch_room *room, uint6
 	return bytes <= LEAST || (room->used < room->memory && bytes - s->bytes <= room->memory - room->used);
 }
 
-/* In memory, to more than there is; NULL: none. */
+/* To more than there is, of the same file if it has one; NULL: there is no memory. */
 static void *grow(struct scratch *s, uint64_t bytes)
 {
 	uint8_t *at;
 
+	if (s->at && !is_small(s)) {
+		at = mremap(s->at, s->bytes, bytes, MREMAP_MAYMOVE);
+		return at == MAP_FAILED ? NULL : at;
+	}
 	if (bytes <= SMALL) {
 		at = realloc(s->at, bytes);
 		if (at)
 			memset(at + s->bytes, 0, bytes - s->bytes);
 		return at;
 	}
-	at = s->at && !is_small(s) ? mremap(s->at, s->bytes, bytes, MREMAP_MAYMOVE) : map(0, bytes);
+	at = map(0, bytes);
 	if (at == MAP_FAILED)
 		return NULL;
-	if (s->at && is_small(s)) {
+	if (s->at)
 		memcpy(at, s->at, s->bytes);
-		free(s->at);
-	}
+	free(s->at);
 	return at;
 }
 
@@ -117,8 +120,8 @@ int scratch_resize(struct scratch *s, struct scratch_room *room, uint64_t bytes)
 		if (err)
 			return -err;
 	}
-	at = s->file ? mremap(s->at, s->bytes, bytes, MREMAP_MAYMOVE) : grow(s, bytes);
-	if (!at || at == MAP_FAILED)
+	at = grow(s, bytes);
+	if (!at)
 		return -errno;
 	if (!s->file)
 		room->used += bytes - s->bytes;
