@@ -281,8 +281,8 @@ on_each_version()
 
 	need_jdk "$1"
 	while read -r home; do
-		is_jdk "$home" "$1" || continue
 		version=$(version_of "$home")
+		[[ $version -ge $1 ]] || continue
 		[[ " $tried " == *" $version "* ]] && continue
 		tried+=" $version"
 		"$2" "$home"
@@ -300,8 +300,8 @@ start_record()
 	RECORD_PID=$!
 }
 
-# Two perf events on each CPU that is online: the side-band, and the samples, which are opened last.
-samples_taken()
+# perf_events EACH MORE: whether the recorder has EACH perf events for each CPU that is online and MORE others, or has ended.
+perf_events()
 {
 	local fds
 
@@ -309,12 +309,13 @@ samples_taken()
 	fds=$(ls -l "/proc/$RECORD_PID/fd" 2>/dev/null) || true
 	fds=${fds//perf_event]/@}
 	fds=${fds//[^@]/}
-	[[ ${#fds} -ge $((2 * CPUS_ONLINE)) ]] || gone_or_zombie "$RECORD_PID"
+	[[ ${#fds} -ge $(($1 * CPUS_ONLINE + $2)) ]] || gone_or_zombie "$RECORD_PID"
 }
 
+# The side-band, and the samples, which are opened last.
 wait_sampling()
 {
-	wait_for "the first sample" samples_taken
+	wait_for "the first sample" perf_events 2 0
 }
 
 # The recorder itself answers. Until it can, one that records the whole machine answers for its process.
@@ -552,8 +553,8 @@ attach_midway()
 # ---- the same in every mode of execution ----
 
 # shares_are_right JAVA-OPTION...: three branches burn 50, 30 and 20 percent. The report must agree with the program's
-# own CPU clock, which does not depend on the load.
-# The program's clock goes on while the hypervisor gives a CPU to others, and no sample is taken then: two points are for that.
+# own CPU clock, which does not depend on the load. It goes on while the hypervisor gives a CPU to others, and no sample is
+# taken then: two points are for that.
 shares_are_right()
 {
 	local half third fifth

@@ -17,15 +17,6 @@ strip --strip-all --remove-section=.gnu_debuglink "$stripped"
 JAVA=$PWD/jdk/bin/java
 "$JAVA" -version 2>version || skip "a copy of this JDK does not run: $(cat version)"
 
-# Three of safepoints, two of compilations; the kernel names their perf events alike, so they are counted.
-probes_set()
-{
-	local -a fds
-
-	mapfile -t fds < <(find "/proc/$1/fd" -lname '*perf_event*' 2>/dev/null)
-	[[ ${#fds[@]} -ge $(($(getconf _NPROCESSORS_ONLN) + 5)) ]] || gone_or_zombie "$1"
-}
-
 log=(-Xlog:safepoint:safepoint.log -Xlog:jit+compilation=debug:compilation.log)
 for agent in with without; do
 	option=()
@@ -37,7 +28,8 @@ for agent in with without; do
 	RECORD_PID=$!
 	exec {IN}>in
 	wait_child "$RECORD_PID" java
-	wait_for "the probes" probes_set "$RECORD_PID"
+	# Three of safepoints, two of compilations; the kernel names their perf events alike, so they are counted.
+	wait_for "the probes" perf_events 1 5
 	wait_for "the start of the worker" grep -qs '^ready' out
 	echo gc 7 >&"$IN"
 	wait_for "the collections" grep -qs '^done' out

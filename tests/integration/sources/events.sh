@@ -9,19 +9,10 @@ record()
 	braid record -q "$@" 2>err || fail "$(cat err)"
 }
 
-# Side-band and clock have a perf event for each CPU, a probe in a process has one.
-probes_set()
-{
-	local -a fds
-
-	mapfile -t fds < <(find "/proc/$RECORD_PID/fd" -lname '*perf_event*' 2>/dev/null)
-	[[ ${#fds[@]} -ge $((2 * $(getconf _NPROCESSORS_ONLN) + $1)) ]] || gone_or_zombie "$RECORD_PID"
-}
-
 # wait_probes NUMBER: waits until a recording with the clock has NUMBER probes in its process.
 wait_probes()
 {
-	wait_for "the probes" probes_set "$1"
+	wait_for "the probes" perf_events 2 "$1" # side-band and clock have one for each CPU
 }
 
 # recorded FILE EVENTS COMMAND...: records a program that says "ready" and waits for a line before it does what is to be
