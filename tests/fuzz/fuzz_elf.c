@@ -53,8 +53,7 @@ static void try_symbols(int fd)
 	char id[130];
 
 	(void)build_id_of_fd(fd, id, sizeof(id));
-	(void)symbols_lookup(fd, NOWHERE, wanted, 2);
-	(void)symbols_functions(fd, NOWHERE, wanted, 2);
+	(void)symbols_lookup(fd, NOWHERE, wanted + 1, 1, wanted, 1);
 	(void)symbols_exported(fd, wanted, 2);
 	if (symbols_open_elf(&s, fd, "", NOWHERE))
 		return;

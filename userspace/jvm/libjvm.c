@@ -56,38 +56,28 @@ static size_t strings_in(const struct symbol *array)
 	return count < LIBJVM_NAMES_MAX ? count : LIBJVM_NAMES_MAX;
 }
 
-static int find_data(struct libjvm *l)
+/* Finds the data, and the functions that probes may be set at: in one look at the file, which has 60,000 symbols. */
+static int find_symbols(struct libjvm *l, const char *const *names, size_t count)
 {
-	struct symbol wanted[LIBJVM_DATA] = {0};
-	int err;
+	struct symbol data[LIBJVM_DATA] = {0}, *functions = calloc(count + 1, sizeof(*functions));
+	int err = -ENOMEM;
 
+	l->functions = calloc(count + 1, sizeof(*l->functions));
+	if (!functions || !l->functions)
+		goto out;
 	for (int i = 0; i < LIBJVM_DATA; i++)
-		wanted[i].name = data_names[i];
-	err = symbols_lookup(l->fd, l->module->path, wanted, LIBJVM_DATA);
-	for (int i = 0; i < LIBJVM_DATA && !err; i++) {
-		l->at[i] = wanted[i].address;
-		l->strings[i] = strings_in(&wanted[i]);
-	}
-	return err;
-}
-
-/* Finds the functions that probes may be set at. */
-static int find_functions(struct libjvm *l, const char *const *names, size_t count)
-{
-	struct symbol *wanted = calloc(count, sizeof(*wanted));
-	int err = 0;
-
-	l->functions = calloc(count, sizeof(*l->functions));
-	if (!wanted || !l->functions) {
-		free(wanted);
-		return -ENOMEM;
-	}
+		data[i].name = data_names[i];
 	for (size_t i = 0; i < count; i++)
-		wanted[i].name = names[i];
-	err = symbols_functions(l->fd, l->module->path, wanted, count);
+		functions[i].name = names[i];
+	err = symbols_lookup(l->fd, l->module->path, data, LIBJVM_DATA, functions, count);
+	for (int i = 0; i < LIBJVM_DATA && !err; i++) {
+		l->at[i] = data[i].address;
+		l->strings[i] = strings_in(&data[i]);
+	}
 	for (size_t i = 0; i < count && !err; i++)
-		l->functions[i] = wanted[i].address;
-	free(wanted);
+		l->functions[i] = functions[i].address;
+out:
+	free(functions);
 	return err;
 }
 
@@ -107,8 +97,7 @@ struct libjvm *libjvm_open(const struct process *process, const struct process_m
 	l->owner = file.st.st_uid;
 	l->module = m->module;
 	l->fd = file.fd;
-	err = l->fd < 0 ? l->fd : find_functions(l, names, count);
-	err = err ?: find_data(l);
+	err = l->fd < 0 ? l->fd : find_symbols(l, names, count);
 	if (!err)
 		return l;
 out:

@@ -97,20 +97,18 @@ int kernel_types_read(struct kernel_types *k, const char *path)
 	if (fd < 0)
 		return -errno;
 	err = fstat(fd, &st) ? -errno : st.st_size > UINT32_MAX ? -EINVAL : 0;
-	pages = err ? NULL : pages_map((size_t)st.st_size);
+	pages = err ? NULL : pages_alloc((size_t)st.st_size);
 	err = err ?: pages ? read_all(fd, pages, (size_t)st.st_size) : -ENOMEM;
 	err = err ?: kernel_types_parse(k, pages, (size_t)st.st_size);
 	close(fd);
 	k->pages = pages;
-	k->pages_size = (size_t)st.st_size;
 	return err;
 }
 
 void kernel_types_free(struct kernel_types *k)
 {
 	free(k->index);
-	if (k->pages)
-		pages_unmap(k->pages, k->pages_size);
+	free(k->pages);
 	*k = (struct kernel_types){0};
 }
 

@@ -15,8 +15,7 @@ struct kernel_types {
 	uint32_t types_size, strings_size;
 	uint32_t count;	 /* of the types; the first has id 1 */
 	uint32_t *index; /* offset of each 64th type, from id 1 on */
-	void *pages;	 /* what kernel_types_read() has mapped */
-	size_t pages_size;
+	void *pages;	 /* of kernel_types_read(), from pages_alloc() */
 };
 
 /* Finds the types in `bytes`, which must stay. -EINVAL: no BTF, or of a form that is not known; -ENOMEM. */

@@ -78,7 +78,7 @@ static bool is_instruction(int fd, const struct symbol *function, uint64_t offse
 static int find_function(int fd, const struct probe_spec *spec, uint64_t *offset)
 {
 	struct symbol function = {.name = spec->name};
-	int err = symbols_functions(fd, spec->path, &function, 1);
+	int err = symbols_lookup(fd, spec->path, NULL, 0, &function, 1);
 
 	if (!err && !function.address)
 		err = symbols_undescribed(fd, &function);

@@ -71,7 +71,9 @@ int set_add_debugdata(struct symbol_set *set, Elf *elf)
 		log_debug("mini debug info that cannot be unpacked left out");
 		return 0;
 	}
-	err = elf_open(&inner, elf_of_image(image, size)) ? 0 : set_add_elf(set, inner, SHT_SYMTAB);
+	err = elf_open(&inner, elf_of_image(image, size))
+		      ? 0
+		      : set_add_elf(set, elf_of_image(image, size), inner, SHT_SYMTAB);
 	elf_end(inner);
 	free(image);
 	return err;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reads the functions of an ELF image, and selects the symbol table: its own or its debug file's. */
 #include "set.h"
+#include "symtab.h"
 
-#include "util/elf_file.h"
 #include "util/stint.h"
 
 #include <errno.h>
@@ -38,20 +38,10 @@ static int sections_read(Elf *elf, struct section **out, size_t *count)
 	return 0;
 }
 
-static char *strings_copy(struct symbol_set *set, Elf *elf, const GElf_Shdr *symtab, size_t *size)
-{
-	const char *strings = elf_strings(elf, symtab->sh_link, size);
-	char *copy = strings ? set_blob(set, *size) : NULL;
-
-	return copy ? memcpy(copy, strings, *size) : NULL;
-}
-
 static bool is_function(const GElf_Sym *sym, const char *name, const struct section *section)
 {
 	unsigned int type = GELF_ST_TYPE(sym->st_info);
 
-	if (sym->st_shndx == SHN_UNDEF || !name[0])
-		return false;
 	if (type == STT_FUNC || type == STT_GNU_IFUNC)
 		return !section || section->code;
 	/* Assembler functions; names that begin with .L or $ are the tools' own labels. */
@@ -90,31 +80,25 @@ static bool name_taken(const char *name, size_t *room)
 	return length < SYMBOL_NAME_MAX || !*room;
 }
 
-static int add_table(struct symbol_set *set, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh,
-		     const struct section *sections, size_t section_count)
+static int add_functions(struct symbol_set *set, const struct symtab *table, const struct section *sections,
+			 size_t section_count)
 {
-	size_t names_size, count, room;
-	char *names;
-	Elf_Data *data;
+	size_t room = table->names_size * NAMES_SHARED + NAMES_BYTES_MIN;
 	int err = 0;
 
-	if (sh->sh_size > SYMBOLS_BYTES_MAX || !(names = strings_copy(set, elf, sh, &names_size)))
-		return 0;
-	room = names_size * NAMES_SHARED + NAMES_BYTES_MIN;
 	room = room < NAMES_BYTES_MAX ? room : NAMES_BYTES_MAX;
-	data = elf_getdata(scn, NULL);
-	count = data && data->d_buf ? data->d_size / gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT) : 0;
-	for (size_t i = 1; i < count && i < INT32_MAX && !err; i++) {
+	for (size_t i = 1; i < table->count && !err; i++) {
 		const struct section *section = NULL;
 		GElf_Sym sym;
+		char *name;
 
 		if (stint_over())
 			return -ETIME;
-		if (!gelf_getsym(data, (int)i, &sym) || sym.st_name >= names_size)
+		if (!symtab_get(table, i, &sym, &name))
 			continue;
 		if (sym.st_shndx < section_count && sym.st_shndx < SHN_LORESERVE)
 			section = &sections[sym.st_shndx];
-		if (!is_function(&sym, names + sym.st_name, section) || !name_taken(names + sym.st_name, &room))
+		if (!is_function(&sym, name, section) || !name_taken(name, &room))
 			continue;
 		if (!room)
 			return -EBADMSG;
@@ -122,14 +106,32 @@ static int add_table(struct symbol_set *set, Elf *elf, Elf_Scn *scn, const GElf_
 					   .address = sym.st_value,
 					   .size = sym.st_size,
 					   .limit = section ? section->end : sym.st_value,
-					   .name = names + sym.st_name,
+					   .name = name,
 					   .binding = binding_of(&sym),
 				   });
 	}
 	return err;
 }
 
-int set_add_elf(struct symbol_set *set, Elf *elf, unsigned int type)
+static int add_table(struct symbol_set *set, struct elf_source from, Elf *elf, const GElf_Shdr *sh,
+		     const struct section *sections, size_t section_count)
+{
+	struct symtab table;
+	int err = symtab_read(&table, from, elf, sh);
+
+	if (err)
+		return err == -EBADMSG ? 0 : err;
+	err = set_reserve(set, table.count);
+	err = err ?: add_functions(set, &table, sections, section_count);
+	if (!err) {
+		err = set_take_names(set, table.names);
+		table.names = NULL;
+	}
+	symtab_free(&table);
+	return err;
+}
+
+int set_add_elf(struct symbol_set *set, struct elf_source from, Elf *elf, unsigned int type)
 {
 	struct section *sections = NULL;
 	size_t section_count = 0;
@@ -140,7 +142,7 @@ int set_add_elf(struct symbol_set *set, Elf *elf, unsigned int type)
 		GElf_Shdr sh;
 
 		if (gelf_getshdr(scn, &sh) && sh.sh_type == type)
-			err = add_table(set, elf, scn, &sh, sections, section_count);
+			err = add_table(set, from, elf, &sh, sections, section_count);
 	}
 	free(sections);
 	return err;
@@ -154,32 +156,33 @@ static int add_debug_file(struct symbol_set *set, int fd)
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	if (!elf_open(&debug, elf_of_file(fd)))
-		err = set_add_elf(set, debug, SHT_SYMTAB);
+		err = set_add_elf(set, elf_of_file(fd), debug, SHT_SYMTAB);
 	elf_end(debug);
 	return err;
 }
 
 /* Searches for the debug file when `debug_fd` is -1 and there is a path. */
-static int open_elf(struct symbols **out, int fd, Elf *elf, int debug_fd, const char *root, const char *path)
+static int open_elf(struct symbols **out, struct elf_source from, Elf *elf, int debug_fd, const char *root,
+		    const char *path)
 {
 	struct symbol_set set = {0};
-	int err = set_add_elf(&set, elf, SHT_SYMTAB), found = -ENOENT;
+	int err = set_add_elf(&set, from, elf, SHT_SYMTAB), found = -ENOENT;
 
 	if (!err && !set.list.count) {
 		if (debug_fd < 0 && path)
-			found = debug_file_open(fd, elf, root, path);
+			found = debug_file_open(from.fd, elf, root, path);
 		err = add_debug_file(&set, debug_fd < 0 ? found : debug_fd);
 		if (found >= 0)
 			close(found);
 	}
 	if (!err && !set.list.count) {
-		err = set_add_elf(&set, elf, SHT_DYNSYM);
+		err = set_add_elf(&set, from, elf, SHT_DYNSYM);
 		if (!err)
 			err = set_add_debugdata(&set, elf);
 		set.stripped = true;
 	}
 	if (!err)
-		err = set_add_plt(&set, elf);
+		err = set_add_plt(&set, from, elf);
 	if (!err && set.stripped)
 		err = set_add_frames(&set, elf);
 	if (!err)
@@ -193,7 +196,7 @@ static int open_fd(struct symbols **out, int fd, int debug_fd, const char *root,
 	Elf *elf;
 	int err = elf_open(&elf, elf_of_file(fd));
 
-	err = err ?: open_elf(out, fd, elf, debug_fd, root, path);
+	err = err ?: open_elf(out, elf_of_file(fd), elf, debug_fd, root, path);
 	elf_end(elf);
 	return err;
 }
@@ -213,7 +216,7 @@ int symbols_open_image(struct symbols **out, const void *data, size_t size)
 	Elf *elf;
 	int err = elf_open(&elf, elf_of_image(data, size));
 
-	err = err ?: open_elf(out, -1, elf, -1, NULL, NULL);
+	err = err ?: open_elf(out, elf_of_image(data, size), elf, -1, NULL, NULL);
 	elf_end(elf);
 	return err;
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Looks up symbols of an ELF file by name, functions and data, and lists the names of data. */
 #include "set.h"
+#include "symtab.h"
 
-#include "util/elf_file.h"
+#include "util/search.h"
 
 #include <errno.h>
 #include <gelf.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,25 +17,25 @@
  */
 typedef bool (*symbol_fn)(void *ctx, const GElf_Sym *sym, const char *name);
 
-static size_t each_of_section(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, symbol_fn fn, void *ctx)
+static size_t each_of_section(struct elf_source from, Elf *elf, const GElf_Shdr *sh, symbol_fn fn, void *ctx)
 {
-	size_t names_size, count, i;
-	const char *names = elf_strings(elf, sh->sh_link, &names_size);
-	Elf_Data *data = names && sh->sh_size <= SYMBOLS_BYTES_MAX ? elf_getdata(scn, NULL) : NULL;
+	struct symtab table;
+	size_t i = 1;
 
-	count = data && data->d_buf ? data->d_size / gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT) : 0;
-	for (i = 1; i < count && i < INT32_MAX; i++) {
+	if (symtab_read(&table, from, elf, sh))
+		return 0;
+	for (; i < table.count; i++) {
 		GElf_Sym sym;
+		char *name;
 
-		if (!gelf_getsym(data, (int)i, &sym) || sym.st_shndx == SHN_UNDEF || sym.st_name >= names_size)
-			continue;
-		if (names[sym.st_name] && !fn(ctx, &sym, names + sym.st_name))
+		if (symtab_get(&table, i, &sym, &name) && !fn(ctx, &sym, name))
 			break;
 	}
+	symtab_free(&table);
 	return i;
 }
 
-static size_t each_of_type(Elf *elf, unsigned int type, symbol_fn fn, void *ctx)
+static size_t each_of_type(struct elf_source from, Elf *elf, unsigned int type, symbol_fn fn, void *ctx)
 {
 	Elf_Scn *scn = NULL;
 	size_t count = 0;
@@ -42,7 +44,7 @@ static size_t each_of_type(Elf *elf, unsigned int type, symbol_fn fn, void *ctx)
 		GElf_Shdr sh;
 
 		if (gelf_getshdr(scn, &sh) && sh.sh_type == type)
-			count += each_of_section(elf, scn, &sh, fn, ctx);
+			count += each_of_section(from, elf, &sh, fn, ctx);
 	}
 	return count;
 }
@@ -56,7 +58,7 @@ static size_t each_of_debug_file(int file, Elf *elf, const char *path, symbol_fn
 	if (fd < 0)
 		return 0;
 	if (!elf_open(&debug, elf_of_file(fd)))
-		count = each_of_type(debug, SHT_SYMTAB, fn, ctx);
+		count = each_of_type(elf_of_file(fd), debug, SHT_SYMTAB, fn, ctx);
 	elf_end(debug);
 	close(fd);
 	return count;
@@ -69,39 +71,59 @@ static int each_symbol(int fd, const char *path, symbol_fn fn, void *ctx)
 
 	if (err)
 		return err;
-	if (!each_of_type(elf, SHT_SYMTAB, fn, ctx) && !each_of_debug_file(fd, elf, path, fn, ctx))
-		each_of_type(elf, SHT_DYNSYM, fn, ctx);
+	if (!each_of_type(elf_of_file(fd), elf, SHT_SYMTAB, fn, ctx) && !each_of_debug_file(fd, elf, path, fn, ctx))
+		each_of_type(elf_of_file(fd), elf, SHT_DYNSYM, fn, ctx);
 	elf_end(elf);
 	return 0;
 }
 
-struct symbol_query {
-	struct symbol *list;
-	size_t count, missing;
-	bool functions; /* and no other symbols */
+/* What is looked for, by name: a file may have a hundred thousand symbols, and a caller ask for a hundred. */
+struct wanted {
+	struct symbol *symbol;
+	bool function; /* and no other symbol */
 };
+
+struct symbol_query {
+	VEC(struct wanted) list;
+	size_t missing;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct wanted *x = a, *y = b;
+
+	return strcmp(x->symbol->name, y->symbol->name);
+}
+
+static int query_add(struct symbol_query *q, struct symbol *symbols, size_t count, bool functions)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++) {
+		symbols[i].address = symbols[i].size = 0;
+		if (symbols[i].name[0])
+			err = VEC_PUSH(&q->list, (struct wanted){.symbol = &symbols[i], .function = functions});
+	}
+	VEC_SORT(&q->list, by_name);
+	q->missing = q->list.count;
+	return err;
+}
 
 static bool query_match(void *ctx, const GElf_Sym *sym, const char *name)
 {
-	struct symbol_query *w = ctx;
+	struct symbol_query *q = ctx;
+	size_t first = SEARCH(i, 0, q->list.count, strcmp(q->list.at[i].symbol->name, name) < 0);
 
-	if (w->functions && GELF_ST_TYPE(sym->st_info) != STT_FUNC)
-		return true;
-	for (size_t i = 0; i < w->count; i++) {
-		if (w->list[i].address || strcmp(w->list[i].name, name) != 0)
+	for (size_t i = first; i < q->list.count && strcmp(q->list.at[i].symbol->name, name) == 0; i++) {
+		struct wanted *w = &q->list.at[i];
+
+		if (w->symbol->address || (w->function && GELF_ST_TYPE(sym->st_info) != STT_FUNC))
 			continue;
-		w->list[i].address = sym->st_value;
-		w->list[i].size = sym->st_size;
-		w->missing--;
+		w->symbol->address = sym->st_value;
+		w->symbol->size = sym->st_size;
+		q->missing--;
 	}
-	return w->missing > 0;
-}
-
-int symbols_lookup(int fd, const char *path, struct symbol *query, size_t count)
-{
-	struct symbol_query w = {.list = query, .count = count, .missing = count};
-
-	return each_symbol(fd, path, query_match, &w);
+	return q->missing > 0;
 }
 
 /* The file offset of an address in the code; 0 outside of it. */
@@ -112,50 +134,64 @@ static uint64_t code_offset(Elf *elf, uint64_t address)
 	return elf_segment_of(elf, address, PF_X, &ph) ? address - ph.p_vaddr + ph.p_offset : 0;
 }
 
-int symbols_functions(int fd, const char *path, struct symbol *query, size_t count)
+/* Addresses of functions become file offsets. */
+static int offsets_of(int fd, struct symbol *functions, size_t count)
 {
-	struct symbol_query w = {.list = query, .count = count, .missing = count, .functions = true};
-	int err = each_symbol(fd, path, query_match, &w);
 	Elf *elf;
+	int err = elf_open(&elf, elf_of_file(fd));
 
-	if (err)
-		return err;
-	err = elf_open(&elf, elf_of_file(fd));
 	for (size_t i = 0; i < count; i++)
-		query[i].address = !err && query[i].address && frames_begin_at(elf, query[i].address)
-					   ? code_offset(elf, query[i].address)
-					   : 0;
+		functions[i].address = !err && functions[i].address && frames_begin_at(elf, functions[i].address)
+					       ? code_offset(elf, functions[i].address)
+					       : 0;
 	elf_end(elf);
+	return err;
+}
+
+int symbols_lookup(int fd, const char *path, struct symbol *any, size_t any_count, struct symbol *functions,
+		   size_t function_count)
+{
+	struct symbol_query q = {0};
+	int err = query_add(&q, any, any_count, false);
+
+	err = err ?: query_add(&q, functions, function_count, true);
+	err = err ?: each_symbol(fd, path, query_match, &q);
+	free(q.list.at);
+	if (!err && function_count)
+		err = offsets_of(fd, functions, function_count);
 	return err;
 }
 
 int symbols_undescribed(int fd, struct symbol *query)
 {
-	struct symbol_query w = {.list = query, .count = 1, .missing = 1, .functions = true};
-	Elf *elf;
-	int err = elf_open(&elf, elf_of_file(fd));
+	struct symbol_query q = {0};
+	Elf *elf = NULL;
+	int err = query_add(&q, query, 1, true);
 
-	query->address = 0;
+	err = err ?: elf_open(&elf, elf_of_file(fd));
 	if (!err)
-		each_of_type(elf, SHT_SYMTAB, query_match, &w);
-	if (!err && w.missing)
-		each_of_type(elf, SHT_DYNSYM, query_match, &w);
+		each_of_type(elf_of_file(fd), elf, SHT_SYMTAB, query_match, &q);
+	if (!err && q.missing)
+		each_of_type(elf_of_file(fd), elf, SHT_DYNSYM, query_match, &q);
 	if (!err && query->address)
 		query->address =
 			query->size && !frames_cover(elf, query->address) ? code_offset(elf, query->address) : 0;
 	elf_end(elf);
+	free(q.list.at);
 	return err;
 }
 
 int symbols_exported(int fd, struct symbol *query, size_t count)
 {
-	struct symbol_query w = {.list = query, .count = count, .missing = count};
-	Elf *elf;
-	int err = elf_open(&elf, elf_of_file(fd));
+	struct symbol_query q = {0};
+	Elf *elf = NULL;
+	int err = query_add(&q, query, count, false);
 
+	err = err ?: elf_open(&elf, elf_of_file(fd));
 	if (!err)
-		each_of_type(elf, SHT_DYNSYM, query_match, &w);
+		each_of_type(elf_of_file(fd), elf, SHT_DYNSYM, query_match, &q);
 	elf_end(elf);
+	free(q.list.at);
 	return err;
 }
 

@@ -52,21 +52,21 @@ static const char *symbol_name(Elf_Data *symbols, const char *strings, size_t st
 
 /* The relocations of one section. */
 struct relas {
-	Elf_Data *data, *symbols;
+	char *bytes;
+	Elf_Data *symbols;
 	const char *strings;
 	size_t strings_size, count;
 };
 
-static void relas_open(struct relas *r, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
+static void relas_open(struct relas *r, struct elf_source from, Elf *elf, const GElf_Shdr *sh)
 {
 	Elf_Scn *symbols_scn = elf_getscn(elf, sh->sh_link);
 	GElf_Shdr symbols_sh = {0};
+	size_t size;
 
-	*r = (struct relas){.data = elf_getdata(scn, NULL)};
-	if (r->data && r->data->d_buf)
-		r->count = r->data->d_size / sizeof(Elf64_Rela);
-	if (r->count > INT32_MAX)
-		r->count = INT32_MAX;
+	*r = (struct relas){0};
+	if (!elf_bytes_read(&r->bytes, &size, from, sh, RELA_BYTES_MAX))
+		r->count = size / sizeof(Elf64_Rela);
 	if (sh->sh_link && symbols_scn && gelf_getshdr(symbols_scn, &symbols_sh))
 		r->strings = elf_strings(elf, symbols_sh.sh_link, &r->strings_size);
 	if (r->strings)
@@ -77,10 +77,9 @@ static void relas_open(struct relas *r, Elf *elf, Elf_Scn *scn, const GElf_Shdr 
 static struct slot_name slot_of(const struct relas *r, size_t i)
 {
 	struct slot_name slot = {0};
-	GElf_Rela rela;
+	Elf64_Rela rela;
 
-	if (!gelf_getrela(r->data, (int)i, &rela))
-		return slot;
+	memcpy(&rela, r->bytes + i * sizeof(rela), sizeof(rela));
 	switch (GELF_R_TYPE(rela.r_info)) {
 	case R_X86_64_JUMP_SLOT:
 	case R_X86_64_GLOB_DAT:
@@ -126,7 +125,7 @@ static int names_add(struct slot_names *names, const struct relas *r, bool numbe
 	return err;
 }
 
-static int plt_names_read(struct slot_names *names, Elf *elf)
+static int plt_names_read(struct slot_names *names, struct elf_source from, Elf *elf)
 {
 	Elf_Scn *scn = NULL;
 	int err = 0;
@@ -137,10 +136,11 @@ static int plt_names_read(struct slot_names *names, Elf *elf)
 		bool plt = !strcmp(name, ".rela.plt");
 		struct relas relas;
 
-		if ((!plt && strcmp(name, ".rela.dyn") != 0) || sh.sh_type != SHT_RELA || sh.sh_size > RELA_BYTES_MAX)
+		if ((!plt && strcmp(name, ".rela.dyn") != 0) || sh.sh_type != SHT_RELA)
 			continue;
-		relas_open(&relas, elf, scn, &sh);
+		relas_open(&relas, from, elf, &sh);
 		err = names_add(names, &relas, plt && !names->by_number);
+		free(relas.bytes);
 	}
 	if (!err)
 		VEC_SORT(&names->by_got, by_got);
@@ -215,7 +215,7 @@ static bool is_plt(const char *name)
 	       !strcmp(name, ".plt.bnd") || !strcmp(name, ".iplt");
 }
 
-int set_add_plt(struct symbol_set *set, Elf *elf)
+int set_add_plt(struct symbol_set *set, struct elf_source from, Elf *elf)
 {
 	struct slot_names names = {0};
 	size_t budget = NAMES_BYTES_MAX, known = set->list.count;
@@ -226,7 +226,7 @@ int set_add_plt(struct symbol_set *set, Elf *elf)
 	if (!gelf_getehdr(elf, &eh) || eh.e_machine != EM_X86_64 || eh.e_ident[EI_CLASS] != ELFCLASS64)
 		return 0;
 	set_sort(set);
-	err = plt_names_read(&names, elf);
+	err = plt_names_read(&names, from, elf);
 	while (!err && (scn = elf_nextscn(elf, scn))) {
 		GElf_Shdr sh;
 		Elf_Data *data;

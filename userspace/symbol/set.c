@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Makes a sorted table from candidates, and searches it. */
 #include "set.h"
+#include "util/pages.h"
 #include "util/search.h"
 
 #include <errno.h>
@@ -33,15 +34,29 @@ struct symbols {
 	bool stripped;
 };
 
+int set_take_names(struct symbol_set *set, char *names)
+{
+	int err = VEC_PUSH(&set->blobs, names);
+
+	if (err)
+		free(names);
+	return err;
+}
+
 char *set_blob(struct symbol_set *set, size_t size)
 {
 	char *blob = malloc(size);
 
-	if (blob && VEC_PUSH(&set->blobs, blob)) {
-		free(blob);
-		return NULL;
-	}
-	return blob;
+	return blob && !set_take_names(set, blob) ? blob : NULL;
+}
+
+int set_reserve(struct symbol_set *set, size_t count)
+{
+	if (set->list.room)
+		return 0;
+	set->list.at = pages_alloc(count * sizeof(*set->list.at));
+	set->list.room = set->list.at ? count : 0;
+	return set->list.at ? 0 : -ENOMEM;
 }
 
 int set_add(struct symbol_set *set, const struct symbol_candidate *candidate)
@@ -236,7 +251,7 @@ static int room_for(struct symbols *s, const struct symbol_set *set)
 		return -EFBIG;
 	s->addresses = malloc((set->list.count + 1) * sizeof(*s->addresses));
 	s->spans = malloc((set->list.count + 1) * sizeof(*s->spans));
-	s->names = malloc(names);
+	s->names = pages_alloc(names);
 	return s->addresses && s->spans && s->names ? 0 : -ENOMEM;
 }
 

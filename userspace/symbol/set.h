@@ -4,13 +4,12 @@
 #define BRAID_SYMBOL_SET_H
 
 #include "symbol.h"
+#include "util/elf_file.h"
 #include "util/vec.h"
 
-#include <libelf.h>
 #include <stdbool.h>
 
-/* limits for an untrusted file */
-#define SYMBOLS_BYTES_MAX (64UL << 20) /* a table of symbols, without their names */
+/* A limit for an untrusted file. */
 #define SYMBOL_NAME_MAX 8192
 
 enum symbol_binding { SYMBOL_GLOBAL, SYMBOL_WEAK, SYMBOL_LOCAL };
@@ -31,6 +30,10 @@ struct symbol_set {
 
 /* Memory for names that is valid as long as the set; NULL without memory. */
 char *set_blob(struct symbol_set *set, size_t size);
+/* Takes names, which are freed even if it fails: -ENOMEM. */
+int set_take_names(struct symbol_set *set, char *names);
+/* Makes room for about so many more candidates. */
+int set_reserve(struct symbol_set *set, size_t count);
 int set_add(struct symbol_set *set, const struct symbol_candidate *candidate);
 void set_sort(struct symbol_set *set);
 /* Whether any of the first `count` candidates, which are sorted, begins at `address`. */
@@ -42,9 +45,9 @@ int set_finish(struct symbols **out, struct symbol_set *set);
 void set_clear(struct symbol_set *set);
 
 /* Functions of the symbol tables of `type` (SHT_SYMTAB or SHT_DYNSYM). */
-int set_add_elf(struct symbol_set *set, Elf *elf, unsigned int type);
+int set_add_elf(struct symbol_set *set, struct elf_source from, Elf *elf, unsigned int type);
 /* PLT slots, with the names in their relocations. */
-int set_add_plt(struct symbol_set *set, Elf *elf);
+int set_add_plt(struct symbol_set *set, struct elf_source from, Elf *elf);
 /* Functions of an xz-compressed ELF image within the image, .gnu_debugdata. */
 int set_add_debugdata(struct symbol_set *set, Elf *elf);
 /* Functions that only have a frame description, with empty names. */

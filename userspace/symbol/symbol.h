@@ -52,18 +52,18 @@ bool symbol_from_kernel(char *text, uint64_t address, struct symbol *out);
 bool symbols_find(const struct symbols *s, uint64_t address, struct symbol *out);
 
 /*
- * Addresses and sizes of symbols with the given names, whatever their type; 0 for those not found. The result counts
- * for every process with the file mapped, so only this program's own root is searched for a separate debug file.
+ * Addresses and sizes of symbols with the given names; 0 for those not found, and of "". `any` may be of any type. Those of
+ * `functions` are file offsets: also 0 where no frame description of the file begins. The result counts for every
+ * process with the file mapped, so only this program's own root is searched for a separate debug file.
  */
-int symbols_lookup(int fd, const char *path, struct symbol *query, size_t count);
-/* The same for functions only, as file offsets: also 0 where no frame description of the file begins. */
-int symbols_functions(int fd, const char *path, struct symbol *query, size_t count);
+int symbols_lookup(int fd, const char *path, struct symbol *any, size_t any_count, struct symbol *functions,
+		   size_t function_count);
 /*
- * The same for one function of the file's own tables that has a size, and that no frame description covers: such as those
+ * The file offset of one function of the file's own tables that has a size, and that no frame description covers: such as those
  * written in assembler, and of libraries that are built without them.
  */
 int symbols_undescribed(int fd, struct symbol *query);
-/* The same for the file's dynamic symbols only, which strip never removes. */
+/* Addresses and sizes of the file's dynamic symbols only, which strip never removes. */
 int symbols_exported(int fd, struct symbol *query, size_t count);
 /* Calls back with the data whose linker names begin with `prefix`, until the callback returns false. */
 int symbols_of_data(int fd, const char *path, const char *prefix, bool (*fn)(void *ctx, const struct symbol *symbol),

@@ -10,6 +10,7 @@
 #include "cfi.h"
 #include "util/log.h"
 #include "util/owner.h"
+#include "util/pages.h"
 #include "util/read_all.h"
 
 #include <dirent.h>
@@ -29,7 +30,7 @@
 #define CACHE_ROWS_MAX (16UL << 20)
 #define CACHE_FILES_MAX 2048
 #define HASHED_MAX (512LL << 20) /* tables of larger files are not stored */
-#define PIECE_BYTES (256UL << 10)
+#define PIECE_BYTES (64UL << 10) /* of the heap: larger ones would be mapped anew for each file */
 #define NAME_BYTES 48
 
 struct cache_key {
@@ -182,7 +183,7 @@ static int cache_load_rows(int fd, const struct cache_key *key, struct braid_unw
 		return err;
 	if (found.row_count != *count)
 		return -EBADMSG;
-	*rows = malloc(*count * sizeof(**rows));
+	*rows = pages_alloc(*count * sizeof(**rows));
 	if (!*rows)
 		return -ENOMEM;
 	err = read_all(fd, *rows, *count * sizeof(**rows));

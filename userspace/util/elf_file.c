@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elf_file.h"
 
+#include "util/pages.h"
+
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -197,4 +200,39 @@ const char *elf_strings(Elf *elf, size_t section, size_t *size)
 		return NULL;
 	*size = data->d_size;
 	return data->d_buf;
+}
+
+int elf_bytes_read(char **to, size_t *size, struct elf_source from, const GElf_Shdr *section, size_t max)
+{
+	*to = NULL;
+	*size = section->sh_size;
+	if (section->sh_type == SHT_NOBITS || section->sh_size > max)
+		return -EBADMSG;
+	if (!*size)
+		return 0;
+	*to = pages_alloc(*size);
+	if (!*to)
+		return -ENOMEM;
+	if (source_read(&from, *to, *size, section->sh_offset) == *size)
+		return 0;
+	free(*to);
+	*to = NULL;
+	return -EBADMSG;
+}
+
+int elf_strings_read(char **to, size_t *size, struct elf_source from, Elf *elf, size_t section)
+{
+	Elf_Scn *scn = elf_getscn(elf, section);
+	GElf_Shdr sh;
+	int err;
+
+	*to = NULL;
+	if (!scn || !gelf_getshdr(scn, &sh) || sh.sh_type != SHT_STRTAB)
+		return -EBADMSG;
+	err = elf_bytes_read(to, size, from, &sh, STRINGS_MAX);
+	if (err || (*size && !(*to)[*size - 1]))
+		return err;
+	free(*to);
+	*to = NULL;
+	return -EBADMSG;
 }

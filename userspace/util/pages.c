@@ -2,6 +2,7 @@
 #include "pages.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,31 +17,17 @@ void pages_release(const void *from, const void *to)
 		(void)madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
-static size_t whole(size_t size)
+void *pages_alloc(size_t size)
 {
-	return (size + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
-}
+	size_t rest = size % LARGE_PAGE;
+	void *pages;
 
-/* Aligned as large pages are: what was mapped before and behind it is given back. */
-void *pages_map(size_t size)
-{
-	char *all, *begin;
-
-	if (!size || size > SIZE_MAX - 2 * LARGE_PAGE)
+	if (size < LARGE_PAGE / 2 || size > SIZE_MAX - LARGE_PAGE)
+		return malloc(size);
+	if (rest >= LARGE_PAGE / 2) /* the last one is large as well */
+		size += LARGE_PAGE - rest;
+	if (posix_memalign(&pages, LARGE_PAGE, size))
 		return NULL;
-	size = whole(size);
-	all = mmap(NULL, size + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (all == MAP_FAILED)
-		return NULL;
-	begin = (char *)whole((uintptr_t)all);
-	if (begin > all)
-		(void)munmap(all, (size_t)(begin - all));
-	(void)munmap(begin + size, (size_t)(all + LARGE_PAGE - begin));
-	(void)madvise(begin, size, MADV_HUGEPAGE);
-	return begin;
-}
-
-void pages_unmap(void *pages, size_t size)
-{
-	(void)munmap(pages, whole(size));
+	(void)madvise(pages, size - size % LARGE_PAGE, MADV_HUGEPAGE);
+	return pages;
 }

@@ -12,10 +12,10 @@
 void pages_release(const void *from, const void *to);
 
 /*
- * Memory of `size` bytes, all zero, which is soon written everywhere: of large pages where the kernel gives them, since in a virtual
- * machine each page that is written first can take tens of microseconds. NULL: there is none. pages_unmap() gives it back.
+ * As malloc(), for what is soon written everywhere: a megabyte or more is of large pages where the kernel gives them, since in a
+ * virtual machine each page that is written first can take tens of microseconds. free() gives it back, and may follow
+ * realloc() to a smaller size.
  */
-void *pages_map(size_t size);
-void pages_unmap(void *pages, size_t size);
+void *pages_alloc(size_t size);
 
 #endif

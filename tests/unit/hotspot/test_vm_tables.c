@@ -379,14 +379,24 @@ static bool take_first(void *ctx, const struct symbol *symbol)
 START_TEST(lookup)
 {
 	struct symbol wanted[] = {{.name = "vm_tables_datum"}, {.name = "test_vm_tables"}, {.name = "no_such_name"}};
+	struct symbol any[] = {{.name = "vm_tables_datum"}, {.name = "vm_tables_datum"}, {.name = ""}};
+	struct symbol functions[] = {{.name = "vm_tables_datum"}, {.name = "test_vm_tables"}, {.name = ""}};
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct symbol seen = {0};
 
 	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(symbols_lookup(fd, "/proc/self/exe", wanted, 3), 0);
+	ck_assert_int_eq(symbols_lookup(fd, "/proc/self/exe", wanted, 3, NULL, 0), 0);
 	ck_assert_uint_ge(wanted[0].size, sizeof(vm_tables_datum)); /* sanitizers enlarge it */
 	ck_assert_uint_ne(wanted[1].address, 0);
 	ck_assert_uint_eq(wanted[2].address, 0);
+	/* The same name twice, in both lists; no name; a function that is data. */
+	ck_assert_int_eq(symbols_lookup(fd, "/proc/self/exe", any, 3, functions, 3), 0);
+	ck_assert_uint_eq(any[0].address, wanted[0].address);
+	ck_assert_uint_eq(any[1].address, wanted[0].address);
+	ck_assert_uint_eq(any[2].address, 0);
+	ck_assert_uint_eq(functions[0].address, 0);
+	ck_assert_uint_ne(functions[1].address, 0);
+	ck_assert_uint_eq(functions[2].address, 0);
 	ck_assert_int_eq(symbols_of_data(fd, "/proc/self/exe", "vm_tables_dat", take_first, &seen), 0);
 	ck_assert_uint_eq(seen.address, wanted[0].address);
 	ck_assert_uint_eq(seen.size, wanted[0].size);
@@ -395,7 +405,7 @@ START_TEST(lookup)
 	ck_assert_uint_eq(seen.address, 0); /* no data */
 	close(fd);
 	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	ck_assert_int_lt(symbols_lookup(fd, "/dev/null", wanted, 3), 0);
+	ck_assert_int_lt(symbols_lookup(fd, "/dev/null", wanted, 3, NULL, 0), 0);
 	close(fd);
 }
 END_TEST

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The kernel's BTF: what libbpf finds in it is found, and what is no BTF is refused. */
 #include "kernel/kernel_types.h"
-#include "util/pages.h"
 
 #include <bpf/btf.h>
 #include <check.h>
@@ -159,8 +158,6 @@ START_TEST(files_that_cannot_be_read)
 	kernel_types_free(&k);
 	ck_assert_int_eq(kernel_types_read(&k, "/proc/self/exe"), -EINVAL);
 	kernel_types_free(&k);
-	ck_assert_ptr_null(pages_map(0));
-	ck_assert_ptr_null(pages_map(SIZE_MAX));
 }
 END_TEST
 

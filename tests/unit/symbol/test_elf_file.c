@@ -120,7 +120,7 @@ static void refused_by_all(int fd, int expected)
 	char hex[41];
 
 	ck_assert_int_eq(symbols_open_elf(&s, fd, "", "/nowhere"), expected);
-	ck_assert_int_eq(symbols_lookup(fd, "/nowhere", &wanted, 1), expected);
+	ck_assert_int_eq(symbols_lookup(fd, "/nowhere", &wanted, 1, NULL, 0), expected);
 	ck_assert_int_eq(symbols_exported(fd, &wanted, 1), expected);
 	ck_assert_int_eq(build_id_of_fd(fd, hex, sizeof(hex)), expected);
 	ck_assert_int_eq(unwind_table_build(&t, fd), expected);
@@ -211,7 +211,7 @@ START_TEST(names_in_names)
 	strings_fill(fd, strings, 'a');
 	symbols_fill(fd, STRINGS_AT + strings, count);
 	ck_assert_int_eq(symbols_open_elf(&s, fd, "", "/nowhere"), -EBADMSG);
-	ck_assert_int_eq(symbols_lookup(fd, "/nowhere", &wanted, 1), 0);
+	ck_assert_int_eq(symbols_lookup(fd, "/nowhere", &wanted, 1, NULL, 0), 0);
 	ck_assert_uint_eq(wanted.address, 0);
 	close(fd);
 }

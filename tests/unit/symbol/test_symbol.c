@@ -170,7 +170,7 @@ static struct symbol function_of(const char *path, const char *name)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(symbols_functions(fd, path, &wanted, 1), 0);
+	ck_assert_int_eq(symbols_lookup(fd, path, NULL, 0, &wanted, 1), 0);
 	close(fd);
 	return wanted;
 }
