@@ -221,11 +221,12 @@ test-unit-agent: $(BUILD)/unit-agent
 	$(Q)$(BUILD)/unit-agent
 
 # TESTS="gc attach_first 'vthread*'" selects by subject (a directory) or by name, CLASS=quick,long by class (quick,
-# normal and long; the script's head names it); JOBS=1 runs one at a time, TIMES=20 repeats each.
+# normal and long; the script's head names it); JOBS=1 runs one at a time, TIMES=20 repeats each, BUDGET=100 starts what
+# ends within so many seconds.
 # What pyenv calls python3 is a script that takes ten times as long to start as the program.
 PYTHON_DIR = $(shell python3 -c 'import os, sys; print(os.path.dirname(sys.executable))')
 test-integration: test-programs
-	$(Q)PATH=$(PYTHON_DIR):$$PATH BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) $(BUILD)/integration $(CLASS:%=-c %) $(JOBS:%=-j %) $(TIMES:%=-n %) $(TESTS)
+	$(Q)PATH=$(PYTHON_DIR):$$PATH BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) $(BUILD)/integration $(CLASS:%=-c %) $(JOBS:%=-j %) $(TIMES:%=-n %) $(BUDGET:%=-b %) $(TESTS)
 
 # The same unit tests under the sanitizers, compiled by clang, as the program is by gcc. The ring producer's threads run
 # under the thread sanitizer, which must see all of them in one process and at the addresses that it expects. Line numbers

@@ -4,6 +4,8 @@
  * since each waits for half of its time; then those with "# alone: why" in their head, one after the other. Each is one
  * test of Check, whose summary ends the output. A script succeeds with 0; with 77 it has printed why it cannot run here.
  * A failed test is not repeated. KEEP=1 keeps the directories of a run with a failed test.
+ * With a budget of seconds, scripts are chosen at random, so all have their turn in some run, and those that are not
+ * expected to end in time are left out.
  */
 #include "tests/integration/script.h"
 #include <check.h>
@@ -17,6 +19,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LONGEST 5 /* printed at the end */
@@ -24,12 +27,14 @@
 static char suite_dir[] = "/tmp/braid-tests-XXXXXX";
 static struct script *scripts; /* in the order of their starts */
 static int count, finished;
+static double begin_s;
 static bool interrupted;
 static TTest *tests; /* Check keeps the address of each */
 
 static struct {
 	unsigned int classes;
 	int jobs, times;
+	int budget_s; /* 0: none */
 	bool list;
 	char **patterns; /* NULL-terminated */
 } options = {.times = 1};
@@ -113,13 +118,19 @@ static int wait_some(const sigset_t *waited)
 	return ended;
 }
 
+/* Whether it ends before the budget's end even if it takes twice as long as its head says. */
+static bool fits(const struct script *s)
+{
+	return !options.budget_s || now_s() + 2 * s->takes_s < begin_s + options.budget_s;
+}
+
 static void run_those(bool alone, int jobs, const sigset_t *waited, const sigset_t *usual)
 {
 	int next = 0, running = 0;
 
 	for (;;) {
 		for (; next < count && running < jobs && !interrupted; next++) {
-			if (scripts[next].alone != alone)
+			if (scripts[next].alone != alone || !fits(&scripts[next]))
 				continue;
 			if (script_start(&scripts[next], waited, usual) == 0)
 				running++;
@@ -142,6 +153,24 @@ static void run_all(void)
 	run_those(false, options.jobs, &waited, &usual);
 	run_those(true, 1, &waited, &usual);
 	sigprocmask(SIG_SETMASK, &usual, NULL);
+}
+
+/* Scripts for which there was no time are none of the tests. */
+static void drop_left_out(void)
+{
+	int kept = 0;
+
+	if (!options.budget_s || interrupted)
+		return;
+	printf("no time for:");
+	for (int i = 0; i < count; i++) {
+		if (scripts[i].start_s > 0)
+			scripts[kept++] = scripts[i];
+		else
+			printf(" %s", scripts[i].name);
+	}
+	printf("; %d of %d have run\n", kept, count);
+	count = kept;
 }
 
 static int longer(const void *a, const void *b)
@@ -277,6 +306,18 @@ static int scripts_read(const char *dir)
 	return bad || !count;
 }
 
+static void shuffle(void)
+{
+	srandom((unsigned int)time(NULL));
+	for (int i = count - 1; i > 0; i--) {
+		int j = (int)(random() % (i + 1));
+		struct script s = scripts[i];
+
+		scripts[i] = scripts[j];
+		scripts[j] = s;
+	}
+}
+
 static int begins_earlier(const void *a, const void *b)
 {
 	const struct script *x = a, *y = b;
@@ -287,16 +328,17 @@ static int begins_earlier(const void *a, const void *b)
 static int options_read(int argc, char **argv)
 {
 	static const char usage[] =
-		"usage: integration [-c CLASS,...] [-j JOBS] [-n TIMES] [-l] [PATTERN...]\n"
+		"usage: integration [-c CLASS,...] [-j JOBS] [-n TIMES] [-b SECONDS] [-l] [PATTERN...]\n"
 		"Runs the tests whose subject, name or subject/name matches a pattern; without a pattern, those of the "
 		"classes quick and normal\n"
-		"(the third class is `long`). JOBS run at a time (three on two CPUs), each TIMES times; -l "
-		"only lists them.\n";
+		"(the third class is `long`). JOBS run at a time (three on two CPUs), each TIMES times; with "
+		"-b, as many as end within SECONDS,\n"
+		"chosen at random; -l only lists them.\n";
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	int option, bad = 0;
 
 	options.jobs = cpus > 0 ? (int)(cpus + (cpus + 1) / 2) : 1;
-	while ((option = getopt(argc, argv, "c:j:n:l")) != -1) {
+	while ((option = getopt(argc, argv, "c:j:n:b:l")) != -1) {
 		if (option == 'c') {
 			for (const char *word = optarg; *word; word += strcspn(word, ","), word += *word == ',')
 				bad |= class_parse(word, strcspn(word, ","), &options.classes);
@@ -304,6 +346,9 @@ static int options_read(int argc, char **argv)
 			options.jobs = atoi(optarg);
 		} else if (option == 'n') {
 			options.times = atoi(optarg);
+		} else if (option == 'b') {
+			options.budget_s = atoi(optarg);
+			bad |= options.budget_s < 1;
 		} else if (option == 'l') {
 			options.list = true;
 		} else {
@@ -381,13 +426,14 @@ static int failed_write(const char *path)
 static int run_and_report(void)
 {
 	char *failures = path_of(getenv("BUILD"), "integration", ".failed");
-	double start = now_s();
 	int failed;
 
 	if (suite_dir_make())
 		return EXIT_FAILURE;
+	begin_s = now_s();
 	run_all();
-	print_longest(now_s() - start);
+	drop_left_out();
+	print_longest(now_s() - begin_s);
 	failed = report() + failed_write(failures);
 	free(failures);
 	if (failed && !interrupted && getenv("KEEP"))
@@ -411,6 +457,8 @@ int main(int argc, char **argv)
 	if (scripts_read(dir))
 		return EXIT_FAILURE;
 	qsort(scripts, (size_t)count, sizeof(*scripts), begins_earlier);
+	if (options.budget_s)
+		shuffle();
 	if (!options.list)
 		return run_and_report();
 	print_list();

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Consecutive recordings of a JVM beside one that continues, killed or not: their remains in the JVM do not grow, and
 # the last one is like the first. The JVM has as many copies of the agent as recorders ran at once.
+# class: long
 # takes: 20 s
 source "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What --what-if predicts of a thread and of its program is what happens when the program is changed like that.
+# class: long
 # takes: 18 s
 source "$(dirname "$0")/../lib.sh"
 

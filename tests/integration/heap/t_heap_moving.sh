@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Histograms and dumps are right while Shenandoah moves objects: it does so all the time here, and each object counts once,
 # with its fields, wherever references to it still lead.
+# class: long
 # takes: 25 s
 # shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/../lib.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Agents that report more than any JVM has: each has its budget, the excess is refused and counted, and nobody is
 # blocked.
+# class: long
 # takes: 20 s
 source "$(dirname "$0")/../lib.sh"
 

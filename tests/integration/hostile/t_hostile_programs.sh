@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Programs of another user that are hard to sample, all at once: a JVM's recording is as it is without them.
+# class: long
 # takes: 60 s
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/hostile.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # JVMs of one user that mount more virtual threads than are followed: all of them together leave room for those of
 # another user's JVM, and what those that have ended had is free for the others.
+# class: long
 # takes: 10 s
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/hostile.sh"

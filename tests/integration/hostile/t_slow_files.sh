@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Another user's program maps files that take long to read: the recorder answers meanwhile.
+# class: long
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Eight threads allocate, move and free while libraries come and go and the events are switched on and off: no block is
 # damaged, JNI has no complaint, and nothing is left behind. OPERATIONS: thousands of them; `make test-malloc` has 10^8.
+# class: long
 # takes: 10 s
 source "$(dirname "$0")/../lib.sh"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A user maps a large library under many names: the cost of reading them is bounded, with a notice, and other users'
 # programs are recorded as without it.
+# class: long
 source "$(dirname "$0")/../lib.sh"
 
 cd "$(mktemp -d /tmp/braid-many-XXXXXX)"

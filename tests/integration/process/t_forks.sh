@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A program with thousands of children that end at once: the recorder frees their state when it is not needed any more,
 # and afterwards has no more to do than before.
+# class: long
 # takes: 25 s
 source "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The JVM's own JNI checks report nothing about the agent, whatever is enabled.
+# class: long
 # takes: 20 s
 source "$(dirname "$0")/../lib.sh"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A process with more kernel events, or hits of a tracepoint, than can be recorded: each of them is recorded or lost, which is counted
 # for this process; the events of another process are whole meanwhile. Connections that cannot be followed are counted, too.
+# class: long
 source "$(dirname "$0")/../lib.sh"
 source "$TEST_DIR/events.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # JVMs with different layouts of code, frames and files, each attached to while it runs.
+# class: long
 # takes: 30 s
 source "$(dirname "$0")/../lib.sh"
 
