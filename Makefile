@@ -291,5 +291,6 @@ clean:
 -include tests/oracle/oracle.mk
 -include tests/rewrite/rewrite.mk
 -include tests/soak/soak.mk
+-include tests/speedscope/speedscope.mk
 -include tools/capture/capture.mk
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

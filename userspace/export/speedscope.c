@@ -38,6 +38,9 @@ struct writer {
 	struct stack_table *table;
 	uint64_t scale;	  /* of weights to numbers of the file */
 	const char *unit; /* one of the format's */
+	size_t profiles;  /* written so far */
+	size_t heaviest;  /* of them, which the viewer opens with */
+	uint64_t heaviest_sum;
 };
 
 static int put_stack(struct writer *w, uint32_t node)
@@ -92,6 +95,11 @@ static int put_thread(struct writer *w, size_t from, size_t to)
 	json_number(&w->json, "startValue", 0);
 	json_number(&w->json, "endValue", sum);
 	json_close(&w->json, '}');
+	if (sum > w->heaviest_sum) {
+		w->heaviest = w->profiles;
+		w->heaviest_sum = sum;
+	}
+	w->profiles++;
 	return err;
 }
 
@@ -117,6 +125,7 @@ int speedscope_write(FILE *out, struct stack_table *t, const struct profile_unit
 		err = put_thread(&w, from, to);
 	}
 	json_close(&w.json, ']');
+	json_number(&w.json, "activeProfileIndex", w.heaviest);
 	json_close(&w.json, '}');
 	putc('\n', out);
 	return err;

@@ -78,6 +78,7 @@ for profile in data["profiles"]:
         assert weight % (1000000000 // 997) == 0, weight
         samples.append((weight // (1000000000 // 997), [names[i] for i in reversed(stack)]))
 equal_stacks("speedscope", samples)
+assert data["profiles"][data["activeProfileIndex"]]["endValue"] == max(p["endValue"] for p in data["profiles"])
 
 # HPROF's text: from the leaf
 equal_stacks("hprof", [(weight, frames) for weight, _, frames in readers.hprof("hprof")["samples"]])
