@@ -57,8 +57,8 @@ static void usage(FILE *to)
 	      "      --help     print this text\n"
 	      "      --version  print the version\n\n"
 	      "Examples:\n"
-	      "  braid record -d 30 -p 4711        record process 4711 for 30 seconds into braid.trace\n"
-	      "  braid record -- java -jar a.jar   start a program and record it from its first instruction on\n"
+	      "  braid record -d 30 -p 4711        a process for 30 s, into braid.trace\n"
+	      "  braid record -- java -jar a.jar   a program, from its start on\n"
 	      "  braid report braid.trace --html flame.html\n",
 	      to);
 }

@@ -46,10 +46,11 @@ static const struct argp_option options[] = {
 	 "Only stacks with a frame whose name matches RE; can be repeated to match any of several", 1},
 	{"exclude", OPT_EXCLUDE, "RE", 0,
 	 "No stacks with a frame whose name matches RE; can be repeated to match any of several", 1},
-	{"span", OPT_SPAN, COMMON_SPANS, 0,
-	 "Only what belongs to these spans, by their hexadecimal ids, an attribute, their name ('name~GET*'), or how long they "
-	 "lasted ('duration>50ms', <, 'duration=1ms..50ms'); FROM..TO: spans are the times of a thread from a hit of "
-	 "the event FROM to its next one of TO; method:PATTERN, uprobe:FUNCTION: they are the recorded calls of these methods, or of this function",
+	{"span", OPT_SPAN, "SPANS", 0,
+	 "Only what belongs to these spans: ID[,ID...], hexadecimal; KEY=VALUE or KEY~PATTERN, an attribute or the name "
+	 "('name~GET*'); how long they lasted ('duration>50ms', <, 'duration=1ms..50ms'); FROM..TO, the times of a thread "
+	 "from a hit of the event FROM to its next one of TO; method:PATTERN or uprobe:FUNCTION, the recorded calls of "
+	 "these methods, or of this function",
 	 1},
 	{"trace", OPT_TRACE, "ID[,ID...]", 0, "Only what belongs to spans of these traces of OpenTelemetry", 1},
 	{"norm", OPT_NORM, 0, 0,
@@ -81,6 +82,12 @@ void common_span(struct argp_state *state, struct filter *f, const char *arg)
 			"--span: '%s' is neither a list of span ids, of 16 hexadecimal digits, nor KEY=VALUE, KEY~PATTERN, "
 			"a duration as in duration>50ms or duration=1ms..50ms, two events, FROM..TO, nor method:PATTERN or uprobe:FUNCTION",
 			arg);
+}
+
+void common_trace(struct argp_state *state, struct filter *f, const char *arg)
+{
+	if (filter_add_traces(f, arg))
+		argp_error(state, "--trace: '%s' is not a list of trace ids, of 32 hexadecimal digits", arg);
 }
 
 uint64_t common_length(struct argp_state *state, const char *name, const char *arg)
@@ -153,8 +160,7 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 		common_span(state, &c->filter, arg);
 		return 0;
 	case OPT_TRACE:
-		if (filter_add_traces(&c->filter, arg))
-			argp_error(state, "--trace: '%s' is not a list of trace ids, of 32 hexadecimal digits", arg);
+		common_trace(state, &c->filter, arg);
 		return 0;
 	case OPT_COMM:
 		return -filter_add_comm(&c->filter, arg);

@@ -47,9 +47,9 @@ void common_parse_json(const char *doc, int argc, char **argv, bool *json);
 void common_time(struct argp_state *state, const char *name, const char *arg, bool *has, struct moment *m);
 unsigned common_number(struct argp_state *state, const char *name, const char *what, const char *arg);
 
-/* A value of --span; for another text it ends the program. */
-#define COMMON_SPANS "ID[,ID...]|KEY=VALUE|KEY~PATTERN|duration>TIME|FROM..TO|method:PATTERN|uprobe:FUNCTION"
+/* A value of --span, and of --trace; for another text they end the program. */
 void common_span(struct argp_state *state, struct filter *f, const char *arg);
+void common_trace(struct argp_state *state, struct filter *f, const char *arg);
 
 /* How long something lasts, in ns, 1 ms at least; the address of --source-link. For another text they end the program. */
 uint64_t common_length(struct argp_state *state, const char *name, const char *arg);

@@ -39,3 +39,13 @@ END
 grep -q '^writer ([0-9]*), and other threads before it, took ' handed.txt || fail "$(cat handed.txt)"
 grep -q 'worker-0 sleeping in Handed.work$' handed.txt || fail "$(cat handed.txt)"
 [[ $(grep -cE '^ +[0-9.]+ m?s  from [0-9.]+ s  (acceptor|worker-0|writer) \(' handed.txt) -eq 6 ]] || fail "not all threads: $(cat handed.txt)"
+
+# All of them are of one trace.
+braid explain --slowest 3 --json h.trace >slowest.json
+braid explain --trace 00000000000000010000000000000001 --slowest 3 --json h.trace | cmp - slowest.json || fail "not the spans of the trace"
+braid explain --trace 00000000000000010000000000000001 --json h.trace | cmp - <(head -n 1 slowest.json) || fail "not the longest span"
+for trace in 00000000000000010000000000000002 1 "00000000000000010000000000000001 --thread writer"; do
+	# shellcheck disable=SC2086 # words
+	braid explain --trace $trace h.trace >out 2>err && fail "--trace $trace: $(cat out)"
+	grep -q 'has no times of such spans\|is not a list of trace ids\|nor --thread with --trace' err || fail "--trace $trace: $(cat err)"
+done

@@ -17,6 +17,7 @@ enum {
 	OPT_DIFF,
 	OPT_WHAT_IF,
 	OPT_SPAN,
+	OPT_TRACE,
 	OPT_SLOWEST,
 	OPT_JSON,
 	OPT_TOP
@@ -29,10 +30,11 @@ static const struct argp_option options[] = {
 	 "thread's first time",
 	 0},
 	{"to", OPT_TO, "TIME", 0, "Until TIME; default: the thread's last time", 0},
-	{"span", OPT_SPAN, COMMON_SPANS, 0,
-	 "Explain the request of this span instead, from the first to the last that is recorded of it; if several spans are selected, "
-	 "by KEY=VALUE or as for `braid report`: the longest of them",
+	{"span", OPT_SPAN, "SPANS", 0,
+	 "Explain the request of this span instead, from the first to the last that is recorded of it: ID; or the longest of "
+	 "those that KEY=VALUE, FROM..TO and so on select, as for `braid report`",
 	 0},
+	{"trace", OPT_TRACE, "ID[,ID...]", 0, "Explain the longest span of these traces of OpenTelemetry", 0},
 	{"slowest", OPT_SLOWEST, "N", 0, "Explain the N spans that lasted longest, one after the other", 0},
 	{"diff", OPT_DIFF, 0, 0,
 	 "Print what differs between the slowest of these spans, or that of --span ID, and the typical one: the one whose "
@@ -58,6 +60,7 @@ static const char doc[] =
 	"  braid explain --slowest 3 braid.trace\n"
 	"  braid explain --diff --span http.route=/cart braid.trace\n"
 	"  braid explain --span 'method:com.acme.Dao.*' --slowest 3 braid.trace\n"
+	"  braid explain --trace 4bf92f3577b34da6a3ce929d0e0e4736 braid.trace\n"
 	"  braid explain --thread main --what-if com.acme.Journal=0 braid.trace\n"
 	"  braid explain --thread http-nio-8080-exec-3 --no-idle braid.trace\n"
 	"  braid explain --thread main --what-if io=/2 --what-if Parser.parse=/2 braid.trace\n"
@@ -125,10 +128,13 @@ static void check_choice(struct argp_state *state, const struct explain_options 
 {
 	int chosen = (o->thread != NULL) + (o->span.spans.count > 0) + (o->slowest > 0);
 
-	if (chosen > 1)
-		argp_error(state, "--thread, --span and --slowest cannot be used together");
+	if (chosen > 1 || (o->thread && filter_has_span(&o->span)))
+		argp_error(state,
+			   "--thread, --span ID and --slowest cannot be used together, nor --thread with --trace");
 	if (!chosen)
-		argp_error(state, "--thread, --span or --slowest is missing; `braid report --wall` lists the threads");
+		argp_error(
+			state,
+			"--thread, --span, --trace or --slowest is missing; `braid report --wall` lists the threads");
 	if (!o->thread && (o->stretch.has_from || o->stretch.has_to))
 		argp_error(state, "--from and --to need --thread");
 	check_diff(state, o);
@@ -185,6 +191,9 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 		common_span(state, &o->span, arg);
 		if (o->span.spans.count > 1)
 			argp_error(state, "--span: '%s' is one span too many; explain one after the other", arg);
+		return 0;
+	case OPT_TRACE:
+		common_trace(state, &o->span, arg);
 		return 0;
 	case OPT_SLOWEST:
 		o->slowest = common_number(state, "slowest", "spans", arg);

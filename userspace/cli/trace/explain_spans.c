@@ -66,7 +66,10 @@ static int choose_all(const struct explain_options *o, struct span_choice *c, co
 		return choose_against(o, c, path, to, ok);
 	if (!err && !*ok)
 		log_error("%s has no times of %s; `braid report --by span %s` lists its spans", path,
-			  o->slowest ? "spans" : "this span", path);
+			  !o->slowest		      ? "this span"
+			  : filter_has_span(&o->span) ? "such spans"
+						      : "spans",
+			  path);
 	return err;
 }
 
