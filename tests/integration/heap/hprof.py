@@ -237,9 +237,31 @@ def open_dump(path):
     return open(path, "rb")
 
 
+def differences(theirs, ours):
+    """Prints how what can be reached differs, each as (objects by class, references, classes, ...) with names, and whether
+    it does not. jcmd also writes what fills gaps, and archived objects."""
+    for objects in (theirs["objects"], ours["objects"]):
+        # int[0], the lock of a class's initialisation, is known by a field that not every dumper writes. The VM's lists
+        # of where archived classes are from are roots that the dumper of JDK 11 does not write.
+        for name in ("[I", "[Ljava/util/jar/Manifest;", "[Ljava/net/URL;", "[Ljava/security/ProtectionDomain;"):
+            del objects[name]
+    # jcmd writes references to archived classes that are not loaded.
+    del theirs["objects"]["nothing"]
+    for k in [k for k in theirs["references"] if k[2] == "nothing"]:
+        del theirs["references"][k]
+    same = True
+    for what, a in theirs.items():
+        b = ours[what]
+        for k in a.keys() | b.keys():
+            if a[k] != b[k]:
+                print(what, k, "jcmd", a[k], "braid", b[k])
+                same = False
+    return same
+
+
 def compare(jcmd, braid):
     """Prints how a dump of `jcmd GC.heap_dump` and one of braid differ, of the same program, which does nothing. Only
-    what can be reached counts: jcmd also writes what fills gaps, and archived objects. The agent's thread is braid's."""
+    what can be reached counts. The agent's thread is braid's."""
     theirs, ours = Dump(jcmd), Dump(braid)
     agent = ours.thread("braid agent")
     same = ours.ended
@@ -248,34 +270,38 @@ def compare(jcmd, braid):
     if lost or not agent:
         print("references that lead nowhere:", len(lost), "the agent's thread:", agent)
         same = False
-    their_objects, their_edges = theirs.summary()
-    our_objects, our_edges = ours.summary([agent])
-    # int[0], the lock of a class's initialisation, is known by a field that not every dumper writes. The VM's lists of
-    # where archived classes are from are roots that the dumper of JDK 11 does not write.
-    for counts in (their_objects, our_objects):
-        for name in ("[I", "[Ljava/util/jar/Manifest;", "[Ljava/net/URL;", "[Ljava/security/ProtectionDomain;"):
-            del counts[name]
-    # jcmd writes references to archived classes that are not loaded.
-    del their_objects["nothing"]
-    for k in [k for k in their_edges if k[2] == "nothing"]:
-        del their_edges[k]
-    pairs = [("objects", their_objects, our_objects), ("references", their_edges, our_edges),
-             ("held by frames", theirs.frame_roots(), ours.frame_roots()),
-             ("classes", Counter(c.name for c in theirs.classes.values() if c.dumped),
-              Counter(c.name for c in ours.classes.values() if c.dumped))]
-    for what, a, b in pairs:
-        for k in a.keys() | b.keys():
-            if a[k] != b[k]:
-                print(what, k, "jcmd", a[k], "braid", b[k])
-                same = False
+    counts = []
+    for dump, without in ((theirs, ()), (ours, [agent])):
+        objects, edges = dump.summary(without)
+        counts.append({"objects": objects, "references": edges, "held by frames": dump.frame_roots(),
+                       "classes": Counter(c.name for c in dump.classes.values() if c.dumped)})
+    same = differences(*counts) and same
     their_stacks, our_stacks = theirs.stacks(), ours.stacks()
     for name, frames in their_stacks.items():
         if our_stacks.get(name) != frames:
             print("stack of", name, "jcmd", frames, "braid", our_stacks.get(name), sep="\n  ")
             same = False
-    print(sum(our_objects.values()), "objects", sum(our_edges.values()), "references", len(our_stacks), "threads")
+    print(sum(counts[1]["objects"].values()), "objects", sum(counts[1]["references"].values()), "references", len(our_stacks), "threads")
+    return same
+
+
+def compare_counts(jcmd, braid):
+    """The same of what hprof_counts.c has found in two dumps."""
+    theirs, ours = ({what: Counter() for what in ("objects", "references", "classes", "lost", "agent")} for _ in range(2))
+    for path, counts in ((jcmd, theirs), (braid, ours)):
+        with open(path) as f:
+            for line in f:
+                what, *key, count = line.rstrip("\n").split("\t")
+                counts[what][key[0] if len(key) == 1 else tuple(key)] += int(count)
+    same = ours.pop("agent")[""] == 1 and not ours.pop("lost")[""]
+    if not same:
+        print("references that lead nowhere, or no thread of the agent")
+    del theirs["agent"], theirs["lost"]
+    same = differences(theirs, ours) and same
+    print(sum(ours["objects"].values()), "objects", sum(ours["references"].values()), "references", sum(ours["classes"].values()), "classes")
     return same
 
 
 if __name__ == "__main__":
-    sys.exit(0 if compare(*sys.argv[1:3]) else 1)
+    same = compare_counts(*sys.argv[2:4]) if sys.argv[1] == "--counts" else compare(*sys.argv[1:3])
+    sys.exit(0 if same else 1)
