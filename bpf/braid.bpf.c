@@ -12,6 +12,7 @@
 #include "task.bpf.h"
 #include "jvm/probes.bpf.h"
 #include "events/hits.bpf.h"
+#include "events/native_blocks.bpf.h"
 #include "events/syscall.bpf.h"
 #include "events/fault.bpf.h"
 #include "events/block.bpf.h"

@@ -31,6 +31,21 @@ enum braid_kernel_event {
 #define BRAID_RETURN_VALUES 2
 #define BRAID_RETURN_CALLS 16384 /* whose beginning is known at a time */
 
+/* A sampled block of memory that a process has allocated, by an allocator that reports its samples. */
+#define BRAID_NATIVE_BLOCKS 65536 /* that are followed at a time */
+struct braid_native_key {
+	__u64 address;
+	__u32 pid;
+	__u32 reserved;
+};
+
+struct braid_native_block {
+	__u64 number; /* of the event that has its stack */
+	__u64 time_ns;
+	__u64 bytes;
+	__u64 weight; /* bytes that it represents */
+};
+
 /* What filters of a system call compare, beside its arguments: numbers of a BRAID_HIT_ARGUMENT. */
 #define BRAID_SYSCALL_CALL 6
 #define BRAID_SYSCALL_RESULT 7

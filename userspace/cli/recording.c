@@ -23,7 +23,8 @@ static const struct argp_option options[] = {
 	 "Record these events (see below) instead of the default preset; take samples by cpu-clock, hardware counters (cycles, instructions, "
 	 "cache-misses, ..., if there is a PMU) or the kernel's (page-faults, context-switches, ...), or at "
 	 "tracepoints (CATEGORY:NAME), functions (uprobe:PATH:SYMBOL, uretprobe:PATH:SYMBOL) and USDT probes (usdt:PATH:PROVIDER:NAME, "
-	 "hotspot:NAME), each with a /FILTER/, as offcpu can have one, and {FIELD,...}. The option can be repeated",
+	 "hotspot:NAME), each with a /FILTER/, as offcpu can have one, and {FIELD,...}; malloc:PATH:PROVIDER: samples of an allocator's "
+	 "own. The option can be repeated",
 	 0},
 	{"preset", OPT_PRESET, "NAME", 0, "Record the events of cpu (default), latency, memory, startup, wall, or all",
 	 0},
@@ -108,7 +109,7 @@ static void add_pids(struct argp_state *state, struct record_options *o, char *l
 static bool counts_hits(const struct record_options *o)
 {
 	for (uint32_t i = 0; i < o->probe_count; i++)
-		if (o->probes[i].type != PROBE_KERNEL)
+		if (probe_type_samples(o->probes[i].type))
 			return true;
 	return false;
 }

@@ -318,6 +318,10 @@ static int add_probe(struct event_selection *c, const char *text, size_t length,
 		err = check_pair(&c->probes[i], to, why);
 	}
 	c->probe_count += !err;
+	if (!err && to->type == PROBE_MALLOC) {
+		c->config.enabled |= BRAID_EVENT_TYPE(MALLOC);
+		c->kinds = true;
+	}
 	return err;
 }
 
@@ -440,7 +444,7 @@ void selection_complete(struct event_selection *c)
 	if (!*c->event && c->config.enabled & BRAID_EVENT_TYPE(CPU) && (c->kinds || !c->probe_count))
 		c->event = "cpu-clock";
 	c->clock = *c->event;
-	if (!c->clock && c->probe_count == 1 && c->probes[0].type != PROBE_KERNEL)
+	if (!c->clock && c->probe_count == 1 && probe_type_samples(c->probes[0].type))
 		c->event = c->probes[0].text;
 	if (c->clock || c->probe_count)
 		c->config.enabled |= BRAID_EVENT_TYPE(CPU);

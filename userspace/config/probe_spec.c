@@ -25,7 +25,7 @@ static const struct form {
 	bool offered;
 } forms[] = {
 	{"uprobe:", PROBE_UPROBE, true},  {"usdt:", PROBE_USDT, true},	       {"uretprobe:", PROBE_URETPROBE, true},
-	{"kprobe:", PROBE_UPROBE, false}, {"kretprobe:", PROBE_UPROBE, false},
+	{"kprobe:", PROBE_UPROBE, false}, {"kretprobe:", PROBE_UPROBE, false}, {"malloc:", PROBE_MALLOC, true},
 };
 
 static const struct form *form_of(const char *text)
@@ -511,6 +511,16 @@ static int parse_usdt(struct probe_spec *to, const char *text, const char *at, c
 	return take_filter(at, to, why);
 }
 
+static int parse_malloc(struct probe_spec *to, const char *text, const char *at, char *why)
+{
+	if (!take_part(&at, ':', to->path) || !take_part(&at, 0, to->group) || !is_word(to->group))
+		return REFUSE("'%.60s' names no probes of an allocator; write malloc:PATH:otel_memory", text);
+	if (*at)
+		return REFUSE("'malloc:%.40s' takes no filter and no fields", to->path);
+	snprintf(to->name, sizeof(to->name), "alloc");
+	return 0;
+}
+
 static int parse_form(struct probe_spec *to, const struct form *form, char *why)
 {
 	const char *at = to->text + strlen(form->prefix);
@@ -519,7 +529,9 @@ static int parse_form(struct probe_spec *to, const struct form *form, char *why)
 	if (!form->offered)
 		return REFUSE("kprobes are not offered; use a tracepoint, CATEGORY:NAME");
 	to->type = form->type;
-	err = to->type == PROBE_USDT ? parse_usdt(to, to->text, at, why) : parse_function(to, to->text, at, why);
+	err = to->type == PROBE_USDT	 ? parse_usdt(to, to->text, at, why)
+	      : to->type == PROBE_MALLOC ? parse_malloc(to, to->text, at, why)
+					 : parse_function(to, to->text, at, why);
 	if (!err && !to->in_jvms && *to->path != '/')
 		return REFUSE("'%.60s' is no absolute path; probes are set in one file, so write its full path",
 			      to->path);

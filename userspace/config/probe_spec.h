@@ -8,6 +8,7 @@
  *   uretprobe:PATH:SYMBOL              its return
  *   usdt:PATH:PROVIDER:NAME            a USDT probe of a program or library
  *   usdt:libjvm:PROVIDER:NAME          one of each recorded JVM's own libjvm.so
+ *   malloc:PATH:PROVIDER               USDT probes `alloc` and `free` of an allocator that samples by itself
  *   hotspot:NAME, hotspot_jni:NAME, hs_private:NAME   the same with HotSpot's providers
  *   WORD[=TIME]                        a kernel event, see kernel_event.h
  *
@@ -32,7 +33,8 @@ enum probe_type {
 	PROBE_USDT,
 	PROBE_OFFCPU,
 	PROBE_KERNEL,
-	PROBE_COUNTER
+	PROBE_COUNTER,
+	PROBE_MALLOC
 };
 
 #define PROBE_TEXT 256 /* bytes of a whole spec, with the zero at its end */
@@ -93,5 +95,11 @@ int probe_spec_offcpu(struct probe_spec *to, const char *filter, char why[PROBE_
  * the reason when the value does not fit.
  */
 int probe_term_check(struct probe_term *t, char why[PROBE_WHY]);
+
+/* Whether hits of the type can be samples. */
+static inline bool probe_type_samples(enum probe_type type)
+{
+	return type != PROBE_KERNEL && type != PROBE_MALLOC;
+}
 
 #endif

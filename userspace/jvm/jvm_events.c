@@ -204,6 +204,8 @@ void jvm_events_receive(struct jvms *jvms, struct process *process, const struct
 		explain_reported(jvms, process, what, &to, values);
 	} else if (kernel_events_are(what->kind) && !kernel_events_explain(jvms, process, e, &to, text)) {
 		return;
+	} else if (what->kind == BRAID_JVM_MALLOC || what->kind == BRAID_JVM_UNFREED) {
+		to.name = names_id(jvms->names, &process->account, trace_str_of("alloc")); /* the probe */
 	} else if (e->source == BRAID_SOURCE_PROBE && !probes_explain(jvms, process, e, &to)) {
 		return;
 	}

@@ -31,7 +31,7 @@ bool hits_in_files(const struct record_options *o)
 {
 	for (uint32_t i = 0; i < o->probe_count; i++)
 		if ((o->probes[i].type == PROBE_UPROBE || o->probes[i].type == PROBE_URETPROBE ||
-		     o->probes[i].type == PROBE_USDT) &&
+		     o->probes[i].type == PROBE_USDT || o->probes[i].type == PROBE_MALLOC) &&
 		    !o->probes[i].in_jvms)
 			return true;
 	return false;
@@ -153,6 +153,18 @@ static int attach_return(struct hits *h, const struct braid_bpf *b, uint32_t num
 	return err ?: keep(h, bpf_program__attach_uprobe_opts(b->progs.on_return, pid, path, offset, &back));
 }
 
+/* What is freed is known before what is allocated, so that nothing that was freed looks as if it were not. */
+static int attach_malloc(struct hits *h, const struct braid_bpf *b, uint32_t number, pid_t pid, const char *path)
+{
+	const struct probe_spec *spec = &h->options->probes[number];
+	LIBBPF_OPTS(bpf_usdt_opts, opts, .usdt_cookie = number);
+	int err = keep(h, bpf_program__attach_usdt(b->progs.on_native_free, pid, path, spec->group, "free", &opts));
+
+	return err
+		       ?: keep(h, bpf_program__attach_usdt(b->progs.on_native_alloc, pid, path, spec->group, spec->name,
+							   &opts));
+}
+
 /* In all processes that run the file, or in one. */
 static int attach_in_file(struct hits *h, const struct braid_bpf *b, uint32_t number, pid_t pid)
 {
@@ -167,6 +179,8 @@ static int attach_in_file(struct hits *h, const struct braid_bpf *b, uint32_t nu
 							       &uprobe));
 	if (spec->type == PROBE_URETPROBE)
 		return attach_return(h, b, number, pid, path);
+	if (spec->type == PROBE_MALLOC)
+		return attach_malloc(h, b, number, pid, path);
 	return keep(h, bpf_program__attach_usdt(b->progs.on_usdt_hit, pid, path, spec->group, spec->name, &usdt));
 }
 

@@ -77,8 +77,11 @@ static int on_record(void *ctx, void *data, size_t size)
 	return 0;
 }
 
+/* 0: nothing is to be said. */
 static int explain_load(int err)
 {
+	if (!err)
+		return 0;
 	if (err == -EPERM || err == -EACCES)
 		log_error("cannot load the eBPF programs: permission denied; run as root, or with CAP_BPF, CAP_PERFMON "
 			  "and CAP_SYS_PTRACE (`braid doctor` shows which is missing)");
@@ -171,20 +174,15 @@ out:
 
 int kernel_side_wait(struct kernel_side *k)
 {
-	int err = programs_wait(&k->programs);
-
-	return err ? explain_load(err) : 0;
+	return explain_load(programs_wait(&k->programs));
 }
 
 int kernel_side_start(struct kernel_side *k, const struct record_options *o)
 {
-	int err = programs_start(&k->programs);
+	int err = explain_load(programs_start(&k->programs) ?: hits_enable(&k->hits, true));
 
 	if (err)
-		return explain_load(err);
-	err = hits_enable(&k->hits, true);
-	if (err)
-		return explain_load(err);
+		return err;
 	return o->clock ? sampler_start_clock(&k->sampler, k->skel->progs.on_sample, o) : 0;
 }
 
@@ -242,6 +240,11 @@ int kernel_side_load_probes(struct kernel_side *k, const struct braid_bpf **prog
 int kernel_side_probed(const struct kernel_side *k)
 {
 	return bpf_map__fd(k->skel->maps.probed);
+}
+
+int kernel_side_native_blocks(const struct kernel_side *k)
+{
+	return bpf_map__fd(k->skel->maps.native_blocks);
 }
 
 /* ---- tables and mappings ---- */
@@ -567,9 +570,7 @@ int kernel_side_dump_threads(const struct kernel_side *k, void (*fn)(void *ctx, 
 
 int kernel_side_load(struct kernel_side *k, uint32_t types)
 {
-	int err = programs_load(&k->programs, types);
-
-	return err ? explain_load(err) : 0;
+	return explain_load(programs_load(&k->programs, types));
 }
 
 void kernel_side_counters(struct kernel_side *k, struct braid_counters *sum)

@@ -97,13 +97,24 @@ static int find_function(int fd, const struct probe_spec *spec, uint64_t *offset
 	return 0;
 }
 
-static int find_usdt(int fd, const struct probe_spec *spec)
+static int find_usdt(int fd, const struct probe_spec *spec, const char *name)
 {
-	if (probe_file_usdt(fd, spec->group, spec->name))
+	if (probe_file_usdt(fd, spec->group, name))
 		return 0;
-	log_error("no USDT probe '%s:%s' in %s; `readelf -n %s` lists them", spec->group, spec->name, spec->path,
-		  spec->path);
+	log_error("no USDT probe '%s:%s' in %s; `readelf -n %s` lists them", spec->group, name, spec->path, spec->path);
 	return -ENOENT;
+}
+
+static int find(int fd, const struct probe_spec *spec, uint64_t *offset)
+{
+	switch (spec->type) {
+	case PROBE_USDT:
+		return find_usdt(fd, spec, spec->name);
+	case PROBE_MALLOC:
+		return find_usdt(fd, spec, spec->name) ?: find_usdt(fd, spec, "free");
+	default:
+		return find_function(fd, spec, offset);
+	}
 }
 
 /* Probes of one process change that process alone, and its user could have changed the code himself. */
@@ -134,7 +145,7 @@ int probe_file_open(const struct probe_spec *spec, const struct record_options *
 			  spec->path);
 		err = -EPERM;
 	} else {
-		err = spec->type == PROBE_USDT ? find_usdt(fd, spec) : find_function(fd, spec, offset);
+		err = find(fd, spec, offset);
 	}
 	if (!err)
 		return fd;

@@ -92,6 +92,8 @@ int programs_configure(struct programs *p, struct braid_bpf *first, const struct
 	err = err ?: bpf_program__set_autoload(first->progs.on_return, false);
 	err = err ?: bpf_program__set_autoload(first->progs.on_call_timed, false);
 	err = err ?: bpf_program__set_autoload(first->progs.on_usdt_hit, false);
+	err = err ?: bpf_program__set_autoload(first->progs.on_native_alloc, false);
+	err = err ?: bpf_program__set_autoload(first->progs.on_native_free, false);
 	err = err ?: bpf_program__set_autoload(first->progs.on_thread_dump, o->config.enabled & BRAID_EVENT_TYPE(DUMP));
 	err = err ?: kernel_programs_configure(first);
 	return err ?: bpf_program__set_autoload(first->progs.stack_request, p->stack_request != NULL);
@@ -446,6 +448,8 @@ int programs_load_probes(struct programs *p)
 	err = err ?: bpf_program__set_autoload(b->progs.on_return, hits_have(p->options, PROBE_URETPROBE));
 	err = err ?: bpf_program__set_autoload(b->progs.on_call_timed, hits_time_returns(p->options));
 	err = err ?: bpf_program__set_autoload(b->progs.on_usdt_hit, hits_have(p->options, PROBE_USDT));
+	err = err ?: bpf_program__set_autoload(b->progs.on_native_alloc, hits_have(p->options, PROBE_MALLOC));
+	err = err ?: bpf_program__set_autoload(b->progs.on_native_free, hits_have(p->options, PROBE_MALLOC));
 	err = err ?: share_maps(p, b);
 	err = err ?: braid_bpf__load(b);
 	if (err) {

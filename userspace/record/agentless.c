@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentless.h"
 
+#include "native_blocks.h"
 #include "config/event_config.h"
 #include "jvm/jvm.h"
 #include "process/processes.h"
@@ -17,12 +18,12 @@ void agentless_no_jvm(struct session *s, pid_t pid)
 	sink_notice(&s->sink, 0, types & ~BRAID_EVENT_TYPES_UNASKED ? BRAID_NOTICE_WARNING : BRAID_NOTICE_INFO,
 		    "process %d is not a JVM: native frames only%s%s", pid, types ? ", and nothing of " : "",
 		    event_types_text(types, text, sizeof(text)));
-	if (s->options->config.enabled & BRAID_EVENT_TYPE(MALLOC))
+	if (s->options->config.enabled & BRAID_EVENT_TYPE(MALLOC) && !native_blocks_followed(s->options))
 		sink_notice(
 			&s->sink, 0, BRAID_NOTICE_WARNING,
 			"process %d is not a JVM, and has no agent to sample its native allocations: record large ones "
 			"with -e 'uprobe:LIBC:malloc/arg0>=65536/{arg0}', or, if the program has OpenTelemetry's probes, "
-			"-e 'usdt:PROGRAM:otel_memory:alloc'",
+			"-e malloc:PROGRAM:otel_memory",
 			pid);
 }
 
@@ -70,6 +71,8 @@ void agentless_end(struct session *s)
 	uint32_t types = s->options->config.enabled & BRAID_EVENT_TYPES_JVM;
 	char text[EVENT_TYPES_TEXT];
 
+	if (native_blocks_followed(s->options))
+		types &= ~BRAID_EVENT_TYPE(MALLOC);
 	agentless_tick(s);
 	if (!s->jvm_seen && !s->options->pid_count && types & ~BRAID_EVENT_TYPES_UNASKED)
 		sink_notice(&s->sink, 0, BRAID_NOTICE_WARNING, "no JVM was recorded, so there is nothing of %s",

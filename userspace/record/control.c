@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control.h"
 
+#include "native_blocks.h"
 #include "stacks.h"
 #include "agents/agents.h"
 #include "config/event_config.h"
@@ -307,7 +308,9 @@ static void perform_one(void *ctx, struct process *p)
 	if (p->ended_ns)
 		why = "it has ended";
 	else if (!p->libjvm_ns && !p->jvm)
-		why = c->request.pid ? "it is not a JVM" : NULL;
+		why = native_blocks_command(c->control->session, p->pid, c->request.verb) || !c->request.pid
+			      ? NULL
+			      : "it is not a JVM";
 	else if (!jvm_had_agent(p->jvm) && refused)
 		why = refused;
 	else

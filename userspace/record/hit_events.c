@@ -39,6 +39,14 @@ uint32_t hit_events_id(struct session *s, uint32_t event)
 	return names_id(s->names, NULL, trace_str_of(o->probes[event - 1].text));
 }
 
+/* How to have fewer hits. */
+static const char *fewer(enum probe_type type)
+{
+	return type == PROBE_KERNEL   ? "a filter, or a longer time, selects some of them"
+	       : type == PROBE_MALLOC ? "its allocator can take fewer samples"
+				      : "a filter, or -c N, selects some of them";
+}
+
 void hit_events_stats(struct session *s)
 {
 	const struct record_options *o = s->options;
@@ -48,15 +56,14 @@ void hit_events_stats(struct session *s)
 	for (uint32_t i = 0; i < o->probe_count; i++) {
 		kernel_side_hits(s->kernel, i, &hits, &lost);
 		snprintf(key, sizeof(key), "hits %s", o->probes[i].text);
-		if (o->probes[i].type != PROBE_KERNEL)
+		if (probe_type_samples(o->probes[i].type))
 			sink_stat(&s->sink, 0, key, hits);
 		if (lost && !s->event_lost[i])
 			sink_notice(
 				&s->sink, 0, BRAID_NOTICE_WARNING,
 				"'%s' is hit too often: in a process, walks of its stacks take a quarter of a CPU at "
-				"most, and events have a share of the ring; other hits are counted as lost; a filter, "
-				"or %s, selects some of them",
-				o->probes[i].text, o->probes[i].type == PROBE_KERNEL ? "a longer time" : "-c N");
+				"most, and events have a share of the ring; other hits are counted as lost; %s",
+				o->probes[i].text, fewer(o->probes[i].type));
 		s->event_lost[i] = lost;
 	}
 }

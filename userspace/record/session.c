@@ -4,6 +4,7 @@
 #include "agentless.h"
 #include "asleep.h"
 #include "before.h"
+#include "native_blocks.h"
 #include "command.h"
 #include "control.h"
 #include "deferred_wait.h"
@@ -488,6 +489,7 @@ static void finish(struct loop *l)
 	read_all(s);
 	agents_stop(s->agents);
 	session_read_samples(s); /* for stack requests made meanwhile */
+	native_blocks_emit(s, 0);
 	agents_settle(s->agents, true);
 	agentless_end(s);
 	layouts_tick(&s->jvms, true);

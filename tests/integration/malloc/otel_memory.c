@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * An allocator that samples by itself, and reports what it samples by OpenTelemetry's USDT probes: otel_memory:alloc with
- * address, size and the bytes that it represents, and otel_memory:free with the address. The argument is how many.
+ * address, size and the bytes that it represents, and otel_memory:free with the address. The arguments
+ * are how many, and how many times: it waits for a line before each of them, and at the end.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 /* As <sys/sdt.h> makes them: location, base and semaphore, then names and arguments. */
@@ -37,13 +39,39 @@ __attribute__((noinline)) static int is_kept(int i)
 	return i % 4 == 0;
 }
 
-int main(int argc, char **argv)
+__attribute__((noinline)) static void make(int n)
 {
-	for (int i = 0, n = argc > 1 ? atoi(argv[1]) : 0; i < n; i++) {
+	for (int i = 0; i < n; i++) {
 		void *p = allocate(64 + (size_t)i);
 
 		if (!is_kept(i))
 			give_back(p);
 	}
+}
+
+/* The next line, or the end, of standard input. */
+static void wait_line(const char *word)
+{
+	int c;
+
+	puts(word);
+	fflush(stdout);
+	do
+		c = getchar();
+	while (c != '\n' && c != EOF);
+}
+
+int main(int argc, char **argv)
+{
+	int n = argc > 1 ? atoi(argv[1]) : 0, rounds = argc > 2 ? atoi(argv[2]) : 0;
+
+	if (!rounds)
+		make(n);
+	for (int i = 0; i < rounds; i++) {
+		wait_line(i ? "made" : "ready");
+		make(n);
+	}
+	if (rounds)
+		wait_line("made");
 	return 0;
 }
