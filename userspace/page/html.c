@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include <analyze/events.h>
+#include <report/events.h>
 
 #include "page.h"
 
 extern const char html_blob_start[], html_blob_end[], live_html_blob_start[], live_html_blob_end[];
 
 #define DATA_MARK "@BRAID_DATA@"
+#define SUSPECTS_SHOWN 10
 
 struct cell {
 	uint32_t thread; /* index in the page's list */
@@ -267,6 +269,7 @@ static int html_data(FILE *out, const void *of)
 	if (report->request->live)
 		html_live(&p.j, report->request->live);
 	page_kinds(&p.j);
+	json_leaks(&p.j, v, SUSPECTS_SHOWN);
 	err = err ?: html_views(&p, v) ?: html_threads(&p, v);
 	json_close(&p.j, '}');
 	page_free(&p);

@@ -41,7 +41,26 @@ grep -A 3 '^Leak suspects' serial.txt | finds 'byte\[\], Growing.leak' || fail "
 pid=$(braid report --json serial.trace | python3 -c 'import json, sys; print(json.load(sys.stdin)["leak_suspects"][0]["pid"])')
 grep -qF "who holds them: braid heap $pid --dump FILE, and then braid heap FILE --class 'byte[]'" serial.txt || fail "the report does not say how to find who holds them"
 
+# The page has the same, and shows it.
+braid report --html serial.html serial.trace
+python3 - <<-'PYTHON' || fail "the page's data"
+	import json, re
+
+	data = json.loads(re.search(r'id="data">(.*?)</script>', open("serial.html").read(), re.S).group(1))
+	assert data["leak_suspects"] == json.load(open("serial.json"))["leak_suspects"][:10]
+PYTHON
+# shown PAGE TEXT: whether the page's view of the recording has the text.
+shown()
+{
+	node "$LIB_DIR/output/page.js" "$1" "(function has(e) { return e.textContent.includes(\"$2\") || e.children.some(has); })(\$(\"recording-view\"))"
+}
+for text in "byte[], Growing.leak" "Growing.main:" "braid heap $pid --dump FILE, and then braid heap FILE --class 'byte[]'"; do
+	shown serial.html "$text" || fail "the page does not show: $text"
+done
+
 # What a program does not keep leaves no suspects.
 braid record -e alloc=64,live=65536 -o none.trace -- "$JAVA" -XX:+UseSerialGC -version >none.out 2>none.err
 [[ $(braid report --json none.trace | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["leak_suspects"]))') == 0 ]] ||
 	fail "a program that only starts: $(braid report --full none.trace | grep -A30 '^Leak suspects')"
+braid report --html none.html none.trace
+shown none.html "No site grew in each quarter" || fail "the page does not say that there is none"

@@ -51,15 +51,23 @@ function framesOf(tree, node, most = Infinity) {
 	return names;
 }
 
-/* The frames from the leaf to the root. */
-function stackList(box, tree, node) {
+/* Frames as a list of name and kind. */
+function frameList(box, frames) {
 	const list = element("ol", "", box);
 	list.className = "stack";
-	for (let i = node; i > 0; i = tree.nodes[i * 3 - 3]) {
-		const frame = element("li", tree.labels[tree.nodes[i * 3 - 2]], list), kind = data.kinds[tree.nodes[i * 3 - 1]];
-		frame.title = kind;
-		frame.style.borderLeftColor = kindColour(tree.nodes[i * 3 - 1]);
+	for (const [name, kind] of frames) {
+		const frame = element("li", name, list);
+		frame.title = data.kinds[kind];
+		frame.style.borderLeftColor = kindColour(kind);
 	}
+}
+
+/* The frames from the leaf to the root. */
+function stackList(box, tree, node) {
+	const frames = [];
+	for (let i = node; i > 0; i = tree.nodes[i * 3 - 3])
+		frames.push([tree.labels[tree.nodes[i * 3 - 2]], tree.nodes[i * 3 - 1]]);
+	frameList(box, frames);
 }
 
 function stackLines(tree, node, title) {

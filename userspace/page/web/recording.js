@@ -49,6 +49,29 @@ function describeStacks() {
 	}
 }
 
+/* Whether a shell takes the name as it is between quotes. */
+function holdersOf(s) {
+	return "braid heap " + (s.pid || "PID") + " --dump FILE, and then braid heap FILE --class " + (s.class.includes("'") ? "CLASS" : "'" + s.class + "'");
+}
+
+/* Sites that grew all the time, in a recording with live objects. */
+function describeSuspects() {
+	const box = data.leak_suspects ? section("Leak suspects") : null;
+	if (!box)
+		return;
+	element("p", data.leak_suspects.length ? "Sites that grew in each quarter of the time since their first object; bytes and objects are estimates." : "No site grew in each quarter of the time since its first object.", box);
+	if (data.leak_suspects.some(s => s.young_collections_only))
+		element("p", "No collection of old objects was recorded: those that are garbage count as live until one.", box);
+	for (const s of data.leak_suspects) {
+		element("h3", s.class + ", " + s.site, box);
+		pairs(box, [["Growth", amountOf(s.grown_bytes, "bytes") + ", " + amountOf(s.grown_bytes_per_hour, "bytes") + " per hour"],
+			["Live", amountOf(s.live_bytes, "bytes") + ", " + Math.round(s.live_objects).toLocaleString("en") + " objects, after " + s.live_survived.toFixed(1) + " collections"],
+			["Histograms", s.histogram_grown_bytes === null ? "" : amountOf(s.histogram_grown_bytes, "bytes") + " more of the class than in the first one"],
+			["Who holds them", holdersOf(s)]]);
+		frameList(box, s.frames.map(f => [f.line ? f.name + ":" + f.line : f.name, data.kinds.indexOf(f.kind)]));
+	}
+}
+
 /* What is lost, as one text. */
 function lossOf(a) {
 	const lost = a.lost.map(l => l.count.toLocaleString("en") + " " + l.kind + " (" + l.hop + ")");
@@ -72,5 +95,6 @@ function about() {
 	note("lost", sides.filter(([, one]) => lossOf(one) !== "").map(([side, one]) => side + "Lost: " + lossOf(one)).join("; "));
 	$("recording-view").replaceChildren();
 	sides.forEach(([side, one]) => describeRecording({...one, title: side + one.title}));
+	describeSuspects();
 	describeStacks();
 }
