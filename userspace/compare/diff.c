@@ -312,6 +312,28 @@ static void measure(struct comparison *c)
 
 /* ---- the bootstrap ---- */
 
+/* The square of a share's standard error by the slices that were drawn, as slices_variance() has it for all. */
+static double drawn_variance(const float shares[SLICES], const double times[SLICES], double share)
+{
+	double mean = share / SLICES, sum = 0;
+
+	for (unsigned i = 0; i < SLICES; i++) {
+		double rest = (double)shares[i] - mean;
+
+		sum += times[i] * rest * rest;
+	}
+	return sum * SLICES / (SLICES - 1);
+}
+
+/*
+ * The part that the drawn slices' own error has in what a drawn difference is divided by. A method that has many samples by
+ * chance has a large error, too, both in a recording and in slices that are drawn. If these were divided by the recording's error,
+ * methods of one or two samples, drawn six times, would be the largest in most draws, and nearly nothing would be above them. With
+ * nothing but its own error, a method of which no sample is drawn would be. Of 12,000 simulated pairs without a difference, 113
+ * showed something with this part, 10 with none.
+ */
+#define OWN_ERROR (2.0 / 3)
+
 /* The largest score of any method among slices drawn with replacement, where no real difference is left. */
 static double largest_by_chance(const struct comparison *c, uint64_t *state)
 {
@@ -322,14 +344,19 @@ static double largest_by_chance(const struct comparison *c, uint64_t *state)
 	factors(c, &draw, state, factor);
 	for (size_t i = 0; i < c->pairs.count; i++) {
 		const struct pair *p = &c->pairs.at[i];
-		double now[DIFF_SIDES];
+		double now[DIFF_SIDES], square = (1 - OWN_ERROR) * p->row.error * p->row.error;
 
 		if (p->score <= 0)
 			continue;
-		for (int side = 0; side < DIFF_SIDES; side++)
-			now[side] = factor[side] * sum_of(shares_of(c, p->of[side]), draw.times[side]) -
-				    p->row.amount[side];
-		largest = fmax(largest, fabs(now[DIFF_AFTER] - now[DIFF_BEFORE]) / p->row.error);
+		for (int side = 0; side < DIFF_SIDES; side++) {
+			const float *shares = shares_of(c, p->of[side]);
+			double share = sum_of(shares, draw.times[side]), f = factor[side], spread = c->spread[side];
+
+			now[side] = f * share - p->row.amount[side];
+			square += OWN_ERROR * (f * f * drawn_variance(shares, draw.times[side], share) +
+					       share * share * spread * spread);
+		}
+		largest = fmax(largest, fabs(now[DIFF_AFTER] - now[DIFF_BEFORE]) / sqrt(square));
 	}
 	return largest;
 }
@@ -395,6 +422,24 @@ static int compare_rows(const void *x, const void *y)
 	return strcmp(p->name, q->name) ?: (int)p->domain - (int)q->domain;
 }
 
+/* Shares are those of the recording, with what is not compared. */
+static void share_of_all(const struct comparison *c)
+{
+	double compared[DIFF_SIDES];
+	struct diff *d = c->diff;
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		compared[side] = d->total[side] > d->interrupts[side] ? 1 - d->interrupts[side] / d->total[side] : 1;
+	d->factor *= compared[DIFF_BEFORE] / compared[DIFF_AFTER];
+	for (size_t i = 0; i < d->rows.count && c->options->normalise; i++) {
+		struct diff_row *row = &d->rows.at[i];
+
+		row->error *= compared[DIFF_BEFORE];
+		for (int side = 0; side < DIFF_SIDES; side++)
+			row->amount[side] *= compared[DIFF_BEFORE];
+	}
+}
+
 static int compare_sides(struct comparison *c)
 {
 	int err = 0;
@@ -418,6 +463,7 @@ static int compare_sides(struct comparison *c)
 	}
 	VEC_SORT(&c->diff->rows, compare_rows);
 	c->diff->factor = c->factor[DIFF_BEFORE] > 0 ? c->factor[DIFF_AFTER] / c->factor[DIFF_BEFORE] : 1;
+	share_of_all(c);
 	return err;
 }
 
@@ -429,8 +475,8 @@ int diff_new(struct diff **out, const struct analysis *const an[DIFF_SIDES], con
 
 	for (int side = 0; side < DIFF_SIDES && !err; side++) {
 		err = slices_new(&c.side[side], an[side], options, scale[side]);
-		if (!err)
-			c.diff->total[side] = c.side[side].weight;
+		c.diff->interrupts[side] = c.side[side].interrupts;
+		c.diff->total[side] = c.side[side].weight + c.side[side].interrupts;
 	}
 	err = err ?: compare_sides(&c);
 	for (int side = 0; side < DIFF_SIDES; side++)

@@ -7,6 +7,7 @@
  * methods that resampled slices yield without a real difference (a bootstrap of the maximum). So the chance that any
  * method is reported although nothing differs is the level, however many methods there are. A method that was inlined differs
  * only if the code that it was inlined into does: which of the inlined methods an instruction belongs to is up to the compiler.
+ * What interrupts do is not compared: they run in whatever thread has the CPU.
  */
 #ifndef BRAID_COMPARE_DIFF_H
 #define BRAID_COMPARE_DIFF_H
@@ -48,7 +49,8 @@ struct diff {
 	VEC(struct diff_row)
 	rows;		    /* by chance up to DIFF_LEVEL first; within both parts by the size of the difference */
 	size_t significant; /* number of rows up to DIFF_LEVEL */
-	double total[DIFF_SIDES]; /* amounts, never shares */
+	double total[DIFF_SIDES];      /* amounts, never shares */
+	double interrupts[DIFF_SIDES]; /* of these, what handlers of interrupts took: their frames are in no row */
 	double factor;	  /* a share of the total after, times this, is comparable with one of the total before */
 	uint64_t methods; /* distinct ones, or stacks; those with a tiny share of both totals have no row */
 };

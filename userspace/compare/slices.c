@@ -37,7 +37,7 @@ static uint32_t inlined_of(const struct analysis *an, const struct stack_sum *su
 }
 
 /* What has no frame of Java is nothing that could be compared, if only these are. */
-static int add(hit_vec *hits, const struct slices *s, const struct analysis *an, const struct stack_sum *sum,
+static int add(hit_vec *hits, struct slices *s, const struct analysis *an, const struct stack_sum *sum,
 	       uint64_t time_ns, double scale)
 {
 	struct hit hit = {time_ns, tree_node_of(s->tree, sum), inlined_of(an, sum), (double)sum->weight * scale};
@@ -46,16 +46,27 @@ static int add(hit_vec *hits, const struct slices *s, const struct analysis *an,
 		return 0;
 	if (s->in_java && (sum->stack == ROW_NONE || !s->in_java[sum->stack]))
 		return 0;
+	if (s->in_interrupt && sum->stack != ROW_NONE && s->in_interrupt[sum->stack]) {
+		s->interrupts += hit.weight;
+		return 0;
+	}
 	return VEC_PUSH(hits, hit);
+}
+
+/* The innermost symbol of a stack; NULL: none. */
+static const struct sym *symbol_of(const struct analysis *an, const struct stack *at)
+{
+	const struct expansion *e = at->frame == ROW_NONE ? NULL : &an->expansions[at->frame];
+
+	return e && e->count ? &an->syms.at[an->xframes.at[e->first].sym] : NULL;
 }
 
 /* The kernel, for an interrupt or a page fault, leaves a thread in the state in which it was. */
 static bool is_in_java(const struct slices *s, const struct analysis *an, const struct stack *at)
 {
-	const struct expansion *e = at->frame == ROW_NONE ? NULL : &an->expansions[at->frame];
+	const struct sym *symbol = symbol_of(an, at);
 
-	switch (e && e->count ? kind_domain((enum stack_kind)an->syms.at[an->xframes.at[e->first].sym].kind)
-			      : DOMAIN_INCOMPLETE) {
+	switch (symbol ? kind_domain((enum stack_kind)symbol->kind) : DOMAIN_INCOMPLETE) {
 	case DOMAIN_JAVA:
 	case DOMAIN_STUB:
 		return true;
@@ -74,7 +85,31 @@ static int find_in_java(struct slices *s, const struct analysis *an)
 	return s->in_java ? 0 : -ENOMEM;
 }
 
-static int collect_samples(hit_vec *hits, const struct slices *s, const struct analysis *an, double scale)
+/*
+ * An interrupt runs in whatever thread has the CPU: of its time, a program has more when others have more to do. The kernel's entries
+ * from devices are asm_common_interrupt, from timers and other CPUs asm_sysvec_*; exceptions, such as page faults, are asm_exc_*.
+ */
+static bool is_in_interrupt(const struct slices *s, const struct analysis *an, const struct stack *at)
+{
+	const struct sym *symbol = symbol_of(an, at);
+	const char *name;
+
+	if (!symbol || kind_domain((enum stack_kind)symbol->kind) != DOMAIN_KERNEL)
+		return false;
+	name = strpool_get(&an->names, symbol->name);
+	return strncmp(name, "asm_sysvec_", 11) == 0 || strcmp(name, "asm_common_interrupt") == 0 ||
+	       (at->parent != ROW_NONE && s->in_interrupt[at->parent]);
+}
+
+static int find_in_interrupt(struct slices *s, const struct analysis *an)
+{
+	s->in_interrupt = calloc(an->a->nodes.count + 1, sizeof(*s->in_interrupt));
+	for (size_t i = 0; s->in_interrupt && i < an->a->nodes.count; i++)
+		s->in_interrupt[an->order[i]] = is_in_interrupt(s, an, &an->stacks[an->order[i]]);
+	return s->in_interrupt ? 0 : -ENOMEM;
+}
+
+static int collect_samples(hit_vec *hits, struct slices *s, const struct analysis *an, double scale)
 {
 	int err = 0;
 
@@ -104,7 +139,7 @@ static uint64_t next_time(uint64_t *state)
  * Samples of an imported trace may have no times. Slices of them then show the chance of each single sample, as if all were
  * independent: each comes at a random time.
  */
-static int collect_untimed(hit_vec *hits, const struct slices *s, const struct analysis *an, double scale)
+static int collect_untimed(hit_vec *hits, struct slices *s, const struct analysis *an, double scale)
 {
 	uint64_t state = 0x9e3779b97f4a7c15, step;
 	struct stack_sums_cursor c;
@@ -127,7 +162,7 @@ static int collect_untimed(hit_vec *hits, const struct slices *s, const struct a
 }
 
 /* Times that were added up are short ones. */
-static int collect_events(hit_vec *hits, const struct slices *s, const struct analysis *an, uint32_t kind, double scale)
+static int collect_events(hit_vec *hits, struct slices *s, const struct analysis *an, uint32_t kind, double scale)
 {
 	bool summed = kind == BRAID_JVM_OFFCPU && !s->options->min_ns;
 	int err = 0;
@@ -289,6 +324,8 @@ static int fill(struct slices *s, const struct analysis *an, const struct profil
 	s->options = options;
 	if (!err && options->in_java && !options->kind)
 		err = find_in_java(s, an);
+	if (!err && !options->java && !options->kind)
+		err = find_in_interrupt(s, an);
 	if (err)
 		return err;
 	err = options->kind		  ? collect_events(&hits, s, an, options->kind, scale)
@@ -329,6 +366,7 @@ void slices_free(struct slices *s)
 	free(s->units.at);
 	tree_free(s->tree);
 	free(s->in_java);
+	free(s->in_interrupt);
 	free(s->methods);
 	*s = (struct slices){0};
 }

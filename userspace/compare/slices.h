@@ -26,10 +26,12 @@ struct slices {
 	VEC(uint32_t) stacks;	       /* the node of each */
 	VEC(uint64_t)
 	units; /* label of a method << 32 | label of the root of a unit in which it was innermost; sorted, each once */
-	double weight;	/* of everything */
-	double squares; /* the sum of squares of the single weights: the variance of a Poisson sum */
+	double weight;	   /* of everything that is compared */
+	double interrupts; /* the weight of samples in handlers of interrupts, which are not compared */
+	double squares;	   /* the sum of squares of the single weights: the variance of a Poisson sum */
 	const struct diff_options *options; /* only while the slices are filled */
 	bool *in_java;			    /* the same: per stack row, with options->in_java */
+	bool *in_interrupt;		    /* the same, of samples with frames of the kernel */
 };
 
 /* 0 or -ENOMEM. `scale` is for weights. */

@@ -99,7 +99,7 @@ static void print_rows(FILE *out, const struct diff_report *r)
 
 static void print_totals(FILE *out, const struct diff_report *r)
 {
-	const double *total = r->diff->total;
+	const double *total = r->diff->total, *interrupts = r->diff->interrupts;
 	char before[CELL], after[CELL], part[CELL], was[QUANTITY_TEXT], is[QUANTITY_TEXT];
 
 	fprintf(out, "  %-12s %12s %12s\n", "", "before", "after");
@@ -108,6 +108,10 @@ static void print_totals(FILE *out, const struct diff_report *r)
 			duration_cell(is, WIDTH, r->duration_ns[DIFF_AFTER]));
 	fprintf(out, "  %-12s %s %s  %s\n", r->what, number_cell(before, r, false, total[DIFF_BEFORE]),
 		number_cell(after, r, false, total[DIFF_AFTER]), relative(part, total[DIFF_BEFORE], total[DIFF_AFTER]));
+	if (interrupts[DIFF_BEFORE] > 0 || interrupts[DIFF_AFTER] > 0)
+		fprintf(out, "  %-12s %s %s  not compared\n", "interrupts",
+			number_cell(before, r, false, interrupts[DIFF_BEFORE]),
+			number_cell(after, r, false, interrupts[DIFF_AFTER]));
 }
 
 /* What is left out because one side cannot have it. */
@@ -157,6 +161,7 @@ static void json_side(struct json *j, const char *key, const struct diff_report 
 	json_string(j, "file", r->path[side]);
 	json_seconds_if(j, r->duration_ns[side], "duration_s", r->duration_ns[side]);
 	json_decimal(j, "total", r->diff->total[side]);
+	json_decimal(j, "interrupts", r->diff->interrupts[side]);
 	json_close(j, '}');
 }
 

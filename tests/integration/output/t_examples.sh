@@ -18,6 +18,7 @@ echo 'class App { public static void main(String[] args) throws Exception { LogC
 javac -d build/demo "$root/tools/LogCruncher.java" App.java
 jar cfe app.jar App -C build/demo .
 ln -s "$CLASSES" build/java
+"${CC:-gcc}" -O2 -fno-toplevel-reorder -o program "$LIB_DIR/malloc/otel_memory.c"
 java -XX:StartFlightRecording=filename=recording.jfr -jar app.jar &>recording.out || fail "$(cat recording.out)"
 
 # column NAME PAGE...: one page after the other, in a directory and with a program of their own.
@@ -25,7 +26,7 @@ column()
 {
 	mkdir "$1"
 	cd "$1"
-	cp -a ../app.jar ../recording.jfr ../build .
+	cp -a ../app.jar ../recording.jfr ../build ../program .
 	PREFIX="nice -n 10" start_worker program -XX:NativeMemoryTracking=detail # it works all the time
 	tell program burn 600000 # until it is killed
 	for page in "${@:2}"; do
