@@ -15,6 +15,14 @@ struct {
 	__type(value, struct braid_native_block);
 } native_blocks SEC(".maps");
 
+/* How many of these a process has. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* set at load */
+	__type(key, __u32);
+	__type(value, __u32);
+} native_counts SEC(".maps");
+
 /* JVMs with an agent sample by that. */
 static __always_inline bool native_wanted(__u32 tgid, __u32 number)
 {
@@ -56,6 +64,23 @@ static __always_inline bool native_emit(struct pt_regs *ctx, __u32 tgid, __u32 n
 	return true;
 }
 
+/* False: there is no room for it. An address that is known already was freed without a hit. */
+static __always_inline bool native_keep(const struct braid_native_key *key, const struct braid_native_block *b)
+{
+	__u32 pid = key->pid, none = 0, *count = bpf_map_lookup_elem(&native_counts, &pid);
+
+	if (!count) {
+		(void)bpf_map_update_elem(&native_counts, &pid, &none, BPF_NOEXIST);
+		count = bpf_map_lookup_elem(&native_counts, &pid);
+	}
+	if (!bpf_map_update_elem(&native_blocks, key, b, BPF_EXIST))
+		return true;
+	if (!count || *count >= BRAID_NATIVE_SHARE || bpf_map_update_elem(&native_blocks, key, b, BPF_NOEXIST))
+		return false;
+	__sync_fetch_and_add(count, 1);
+	return true;
+}
+
 SEC("usdt")
 int on_native_alloc(struct pt_regs *ctx)
 {
@@ -73,7 +98,7 @@ int on_native_alloc(struct pt_regs *ctx)
 		hit_lost(c, tgid, BRAID_JVM_MALLOC);
 		return 0;
 	}
-	if (native_emit(ctx, tgid, number, &b) && bpf_map_update_elem(&native_blocks, &key, &b, BPF_ANY))
+	if (native_emit(ctx, tgid, number, &b) && !native_keep(&key, &b))
 		jvm_event_lost(tgid, BRAID_JVM_UNFREED);
 	return 0;
 }
@@ -82,10 +107,14 @@ SEC("usdt")
 int on_native_free(struct pt_regs *ctx)
 {
 	struct braid_native_key key = {.pid = bpf_get_current_pid_tgid() >> 32};
+	__u32 pid = key.pid, *count;
 
 	probe_on_thread_stack(ctx, &no_programs);
-	if (!bpf_usdt_arg(ctx, 0, (long *)&key.address))
-		bpf_map_delete_elem(&native_blocks, &key);
+	if (bpf_usdt_arg(ctx, 0, (long *)&key.address) || bpf_map_delete_elem(&native_blocks, &key))
+		return 0;
+	count = bpf_map_lookup_elem(&native_counts, &pid);
+	if (count && *count)
+		__sync_fetch_and_add(count, -1);
 	return 0;
 }
 

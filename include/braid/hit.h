@@ -33,6 +33,8 @@ enum braid_kernel_event {
 
 /* A sampled block of memory that a process has allocated, by an allocator that reports its samples. */
 #define BRAID_NATIVE_BLOCKS 65536 /* that are followed at a time */
+#define BRAID_NATIVE_SHARE 32768  /* of these, in one process */
+#define BRAID_NATIVE_PIDS 4096	  /* processes that have some */
 struct braid_native_key {
 	__u64 address;
 	__u32 pid;

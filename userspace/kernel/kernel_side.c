@@ -242,9 +242,9 @@ int kernel_side_probed(const struct kernel_side *k)
 	return bpf_map__fd(k->skel->maps.probed);
 }
 
-int kernel_side_native_blocks(const struct kernel_side *k)
+int kernel_side_native_blocks(const struct kernel_side *k, bool counts)
 {
-	return bpf_map__fd(k->skel->maps.native_blocks);
+	return bpf_map__fd(counts ? k->skel->maps.native_counts : k->skel->maps.native_blocks);
 }
 
 /* ---- tables and mappings ---- */

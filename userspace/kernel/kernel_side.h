@@ -146,8 +146,8 @@ int kernel_side_load_probes(struct kernel_side *k, const struct braid_bpf **prog
 /* The map of JVMs whose probes report. */
 int kernel_side_probed(const struct kernel_side *k);
 
-/* The map of blocks that are allocated, of processes whose allocator reports its samples. */
-int kernel_side_native_blocks(const struct kernel_side *k);
+/* The map of blocks that are allocated, of processes whose allocator reports its samples; or of how many each process has. */
+int kernel_side_native_blocks(const struct kernel_side *k, bool counts);
 
 /* How often a hit event was hit, and how many of its samples are lost. */
 void kernel_side_hits(const struct kernel_side *k, uint32_t number, uint64_t *hits, uint64_t *lost);

@@ -24,7 +24,7 @@ bool native_blocks_followed(const struct record_options *o)
 /* All keys at first: programs go on freeing, and the next one of a deleted key is the first one. */
 static void read_keys(const struct session *s, pid_t pid, keys *to)
 {
-	int map = kernel_side_native_blocks(s->kernel);
+	int map = kernel_side_native_blocks(s->kernel, false);
 	struct braid_native_key key, *from = NULL;
 
 	for (uint32_t i = 0; i < BRAID_NATIVE_BLOCKS && !bpf_map_get_next_key(map, from, &key); i++) {
@@ -53,7 +53,7 @@ static void emit(struct session *s, const struct braid_native_key *key, const st
 
 void native_blocks_emit(struct session *s, pid_t pid)
 {
-	int map = kernel_side_native_blocks(s->kernel);
+	int map = kernel_side_native_blocks(s->kernel, false);
 	uint64_t now = now_ns();
 	struct braid_native_block b;
 	keys all = {0};
@@ -73,8 +73,17 @@ static void forget(struct session *s, pid_t pid)
 
 	read_keys(s, pid, &all);
 	for (size_t i = 0; i < all.count; i++)
-		(void)bpf_map_delete_elem(kernel_side_native_blocks(s->kernel), &all.at[i]);
+		(void)bpf_map_delete_elem(kernel_side_native_blocks(s->kernel, false), &all.at[i]);
 	free(all.at);
+	(void)bpf_map_delete_elem(kernel_side_native_blocks(s->kernel, true), &pid);
+}
+
+void native_blocks_ended(struct session *s, pid_t pid)
+{
+	if (!native_blocks_followed(s->options))
+		return;
+	native_blocks_emit(s, pid);
+	forget(s, pid);
 }
 
 bool native_blocks_command(struct session *s, pid_t pid, enum braid_control_verb verb)

@@ -13,6 +13,9 @@
 /* Emits what is not freed now, of one process or, for 0, of all. */
 void native_blocks_emit(struct session *s, pid_t pid);
 
+/* The process has ended: what it has not freed is emitted, and makes room for others. */
+void native_blocks_ended(struct session *s, pid_t pid);
+
 /* The commands `reset` and `dump` for a process that is no JVM. False: they mean nothing for it. */
 bool native_blocks_command(struct session *s, pid_t pid, enum braid_control_verb verb);
 

@@ -256,7 +256,7 @@ static int watch_timers(struct loop *l)
 
 static void on_process_ended(void *ctx, struct process *process)
 {
-	(void)ctx;
+	native_blocks_ended(ctx, process->pid);
 	jvm_rest(process->jvm);
 }
 
