@@ -49,7 +49,7 @@ function describeStacks() {
 	}
 }
 
-/* Whether a shell takes the name as it is between quotes. */
+/* The commands that say who holds objects of a class, whose name is left out if a shell would not take it between quotes. */
 function holdersOf(s) {
 	return "braid heap " + (s.pid || "PID") + " --dump FILE, and then braid heap FILE --class " + (s.class.includes("'") ? "CLASS" : "'" + s.class + "'");
 }
