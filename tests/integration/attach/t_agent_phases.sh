@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The agent is loaded and unloaded at the start and the end of a JVM's life, and beside agents that fail or that make it
 # fail.
+# class: long
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 

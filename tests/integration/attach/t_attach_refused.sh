@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A JVM that refuses attaching is recorded natively, and the trace explains why. Which of the chosen event types are missing without
 # an agent is said, and nothing of them is shown as zero; the same with --no-attach, and of processes that are no JVMs.
+# class: long
 source "$(dirname "$0")/../lib.sh"
 
 start_worker jvm -XX:+DisableAttachMechanism

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Two profilers of one JVM: each keeps its capabilities, receives all events, and finds its settings unchanged.
+# class: long
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Kinds of events whose programs are loaded while a recording runs, and those that are disabled and enabled again.
+# class: long
 # takes: 15 s
 # shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/../lib.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A thread that sleeps in the same place again and again is walked only if its callers have changed, and each time off the
 # CPU has the callers that it had: of native, interpreted and compiled frames.
+# class: long
 source "$(dirname "$0")/../lib.sh"
 
 "${CC:-gcc}" -std=gnu11 -O1 -g -fno-optimize-sibling-calls "$TEST_DIR/switcher.c" -o switcher -pthread

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The page's lanes of virtual threads: on their carriers, and unmounted by their reasons, by their names. Of ten thousand the page has
 # those that did most, and says how many others there are; of none it has nothing.
+# class: long
 # takes: 20 s
 source "$(dirname "$0")/../lib.sh"
 

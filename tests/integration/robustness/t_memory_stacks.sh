@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A program whose stacks are always new: the recorder's memory for them is bounded, and the trace is complete.
+# class: long
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 
