@@ -52,7 +52,7 @@ char *set_blob(struct symbol_set *set, size_t size)
 
 int set_reserve(struct symbol_set *set, size_t count)
 {
-	if (set->list.room)
+	if (set->list.room || !count)
 		return 0;
 	set->list.at = pages_alloc(count * sizeof(*set->list.at));
 	set->list.room = set->list.at ? count : 0;

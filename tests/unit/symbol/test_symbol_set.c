@@ -47,6 +47,26 @@ START_TEST(aliases)
 }
 END_TEST
 
+/* Tables of a file, some of them empty, make room one after the other; what is there stays. */
+START_TEST(room)
+{
+	struct symbol_set set = {0};
+	struct symbols *s = NULL;
+
+	ck_assert_int_eq(set_reserve(&set, 0), 0);
+	ck_assert_int_eq(set_reserve(&set, 0), 0);
+	ck_assert_int_eq(set_reserve(&set, 1), 0);
+	put(&set, 0x100, 16, 0x1000, SYMBOL_GLOBAL, "first");
+	ck_assert_int_eq(set_reserve(&set, 100), 0);
+	put(&set, 0x200, 16, 0x1000, SYMBOL_GLOBAL, "second");
+	ck_assert_int_eq(set_finish(&s, &set), 0);
+	set_clear(&set);
+	ck_assert_str_eq(name_at(s, 0x100), "first");
+	ck_assert_str_eq(name_at(s, 0x200), "second");
+	symbols_free(s);
+}
+END_TEST
+
 START_TEST(covering)
 {
 	struct symbol_set set = {0};
@@ -189,6 +209,7 @@ Suite *test_symbol_set(void)
 	Suite *suite = suite_create("symbol_set");
 
 	add(suite, "aliases", aliases);
+	add(suite, "room", room);
 	add(suite, "covering", covering);
 	add(suite, "empty", empty);
 	add(suite, "demangling", demangling);
