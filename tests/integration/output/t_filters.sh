@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Selections of what was recorded.
-# class: quick
 source "$(dirname "$0")/../lib.sh"
 
 need_sample

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The flame graph is one file that loads nothing.
 # shellcheck disable=SC2016 # expressions are JavaScript
-# class: quick
 source "$(dirname "$0")/../lib.sh"
 
 need_sample
