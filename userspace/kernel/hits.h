@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Hit events: finds their tracepoints and places, attaches their programs, and reads what was counted. Probes in the
- * libjvm.so of JVMs are set by jvm/. Only kernel_side.c calls this.
+ * libjvm.so of JVMs are set by jvm/. What is asked of the options alone is for all; the rest is kernel_side.c's.
  */
 #ifndef BRAID_KERNEL_HITS_H
 #define BRAID_KERNEL_HITS_H

@@ -1,42 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "native_blocks.h"
 
-#include "config/options.h"
+#include "kernel/hits.h"
 #include "kernel/kernel_side.h"
+#include "process/processes.h"
 #include "util/clock.h"
-#include "util/vec.h"
 
 #include <braid/hit.h>
 
 #include <bpf/bpf.h>
+#include <errno.h>
 #include <stdlib.h>
-
-typedef VEC(struct braid_native_key) keys;
 
 bool native_blocks_followed(const struct record_options *o)
 {
-	for (uint32_t i = 0; i < o->probe_count; i++)
-		if (o->probes[i].type == PROBE_MALLOC)
-			return true;
-	return false;
+	return hits_have(o, PROBE_MALLOC);
 }
 
-/* All keys at first: programs go on freeing, and the next one of a deleted key is the first one. */
-static void read_keys(const struct session *s, pid_t pid, keys *to)
-{
-	int map = kernel_side_native_blocks(s->kernel, false);
-	struct braid_native_key key, *from = NULL;
+struct blocks {
+	struct braid_native_key *keys;
+	struct braid_native_block *at;
+	uint32_t count;
+};
 
-	for (uint32_t i = 0; i < BRAID_NATIVE_BLOCKS && !bpf_map_get_next_key(map, from, &key); i++) {
-		if ((!pid || (pid_t)key.pid == pid) && VEC_PUSH(to, key))
-			break;
-		from = &key;
-	}
+/* All at once, as programs go on allocating and freeing. Without memory there are none. */
+static struct blocks blocks_read(const struct session *s)
+{
+	struct blocks b = {.keys = calloc(BRAID_NATIVE_BLOCKS, sizeof(*b.keys)),
+			   .at = calloc(BRAID_NATIVE_BLOCKS, sizeof(*b.at))};
+	uint32_t position, count = BRAID_NATIVE_BLOCKS;
+	int err = b.keys && b.at ? bpf_map_lookup_batch(kernel_side_native_blocks(s->kernel, false), NULL, &position,
+							b.keys, b.at, &count, NULL)
+				 : -ENOMEM;
+
+	b.count = !err || err == -ENOENT ? count : 0; /* -ENOENT: these are all */
+	return b;
+}
+
+static void blocks_free(struct blocks *b)
+{
+	free(b->keys);
+	free(b->at);
 }
 
 /* The block's own time says which program of the process it is of, if that has executed another one since. */
 static void emit(struct session *s, const struct braid_native_key *key, const struct braid_native_block *b,
-		 uint64_t now)
+		 uint64_t end_ns)
 {
 	session_add_event(s, &(struct braid_event_jvm_event){.hdr = {.kind = BRAID_EVENT_JVM_EVENT,
 								     .size = sizeof(struct braid_event_jvm_event),
@@ -45,45 +54,70 @@ static void emit(struct session *s, const struct braid_native_key *key, const st
 							     .source = BRAID_SOURCE_KERNEL,
 							     .event = {.kind = BRAID_JVM_UNFREED,
 								       .start_ns = b->time_ns,
-								       .end_ns = now,
+								       .end_ns = end_ns,
 								       .value = b->bytes,
 								       .weight = b->weight,
 								       .number = b->number}});
 }
 
+static void forget(struct session *s, const struct braid_native_key *key)
+{
+	(void)bpf_map_delete_elem(kernel_side_native_blocks(s->kernel, false), key);
+}
+
 void native_blocks_emit(struct session *s, pid_t pid)
 {
-	int map = kernel_side_native_blocks(s->kernel, false);
+	struct blocks b;
 	uint64_t now = now_ns();
-	struct braid_native_block b;
-	keys all = {0};
 
 	if (!native_blocks_followed(s->options))
 		return;
-	read_keys(s, pid, &all);
-	for (size_t i = 0; i < all.count; i++)
-		if (!bpf_map_lookup_elem(map, &all.at[i], &b))
-			emit(s, &all.at[i], &b, now);
-	free(all.at);
+	b = blocks_read(s);
+	for (uint32_t i = 0; i < b.count; i++)
+		if (!pid || (pid_t)b.keys[i].pid == pid)
+			emit(s, &b.keys[i], &b.at[i], now);
+	blocks_free(&b);
 }
 
-static void forget(struct session *s, pid_t pid)
+static bool forget_count(struct session *s, pid_t pid)
 {
-	keys all = {0};
+	return !bpf_map_delete_elem(kernel_side_native_blocks(s->kernel, true), &pid);
+}
 
-	read_keys(s, pid, &all);
-	for (size_t i = 0; i < all.count; i++)
-		(void)bpf_map_delete_elem(kernel_side_native_blocks(s->kernel, false), &all.at[i]);
-	free(all.at);
-	(void)bpf_map_delete_elem(kernel_side_native_blocks(s->kernel, true), &pid);
+static void forget_all(struct session *s, pid_t pid)
+{
+	struct blocks b = blocks_read(s);
+
+	for (uint32_t i = 0; i < b.count; i++)
+		if ((pid_t)b.keys[i].pid == pid)
+			forget(s, &b.keys[i]);
+	blocks_free(&b);
+	(void)forget_count(s, pid);
 }
 
 void native_blocks_ended(struct session *s, pid_t pid)
 {
-	if (!native_blocks_followed(s->options))
+	if (native_blocks_followed(s->options) && forget_count(s, pid))
+		s->native_ended = true;
+}
+
+void native_blocks_tick(struct session *s)
+{
+	struct blocks b;
+
+	if (!s->native_ended)
 		return;
-	native_blocks_emit(s, pid);
-	forget(s, pid);
+	s->native_ended = false;
+	b = blocks_read(s);
+	for (uint32_t i = 0; i < b.count; i++) {
+		const struct process *p = processes_find(s->processes, (pid_t)b.keys[i].pid, b.at[i].time_ns);
+
+		if (!p || !p->ended_ns)
+			continue;
+		emit(s, &b.keys[i], &b.at[i], p->ended_ns);
+		forget(s, &b.keys[i]);
+	}
+	blocks_free(&b);
 }
 
 bool native_blocks_command(struct session *s, pid_t pid, enum braid_control_verb verb)
@@ -93,7 +127,7 @@ bool native_blocks_command(struct session *s, pid_t pid, enum braid_control_verb
 	if (!native_blocks_followed(s->options) || (!reset && verb != BRAID_CONTROL_DUMP))
 		return false;
 	if (reset)
-		forget(s, pid);
+		forget_all(s, pid);
 	else
 		native_blocks_emit(s, pid);
 	return true;

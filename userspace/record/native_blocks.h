@@ -13,8 +13,12 @@
 /* Emits what is not freed now, of one process or, for 0, of all. */
 void native_blocks_emit(struct session *s, pid_t pid);
 
-/* The process has ended: what it has not freed is emitted, and makes room for others. */
+/*
+ * The process has ended: what it has not freed is emitted, and makes room for others, at the next tick, as thousands may end at
+ * a time.
+ */
 void native_blocks_ended(struct session *s, pid_t pid);
+void native_blocks_tick(struct session *s);
 
 /* The commands `reset` and `dump` for a process that is no JVM. False: they mean nothing for it. */
 bool native_blocks_command(struct session *s, pid_t pid, enum braid_control_verb verb);

@@ -142,6 +142,7 @@ static void on_tick(struct source *src)
 		if (s->options->attach)
 			agents_discover(s->agents);
 		agentless_tick(s);
+		native_blocks_tick(s);
 		probes_discover(s->jvms.probes);
 		host_load_look(&l->host, s->processes);
 		l->discovered_ns = now;

@@ -13,7 +13,7 @@ check a.trace "each allocation, with the bytes that it represents" '(lambda text
 		[v["text"] for e in r["hit_events"] if e["event"].endswith(":alloc") for v in e["values"]])' \
 	"and what is freed" 'sum(e["hits"] for e in r["hit_events"] if e["event"].endswith(":free")) == 150'
 
-# allocated FILE ROUNDS [FROM]: all that it allocated in so many rounds, and what it kept from round FROM (0) on.
+# allocated FILE ROUNDS [FROM]: all that it allocated in ROUNDS, and what it kept from round FROM (0) on.
 allocated()
 {
 	: >"$1.truth"
