@@ -302,7 +302,7 @@ static void measure(struct comparison *c)
 			double share = share_of(c, p->of[side]), f = c->factor[side], spread = c->spread[side];
 
 			p->row.amount[side] = f * share;
-			sum += f * f * slices_variance(shares_of(c, p->of[side]), share) +
+			sum += f * f * slices_variance(shares_of(c, p->of[side]), NULL, share) +
 			       share * share * spread * spread;
 		}
 		p->row.error = sqrt(sum);
@@ -311,19 +311,6 @@ static void measure(struct comparison *c)
 }
 
 /* ---- the bootstrap ---- */
-
-/* The square of a share's standard error by the slices that were drawn, as slices_variance() has it for all. */
-static double drawn_variance(const float shares[SLICES], const double times[SLICES], double share)
-{
-	double mean = share / SLICES, sum = 0;
-
-	for (unsigned i = 0; i < SLICES; i++) {
-		double rest = (double)shares[i] - mean;
-
-		sum += times[i] * rest * rest;
-	}
-	return sum * SLICES / (SLICES - 1);
-}
 
 /*
  * The part that the drawn slices' own error has in what a drawn difference is divided by. A method that has many samples by
@@ -353,7 +340,7 @@ static double largest_by_chance(const struct comparison *c, uint64_t *state)
 			double share = sum_of(shares, draw.times[side]), f = factor[side], spread = c->spread[side];
 
 			now[side] = f * share - p->row.amount[side];
-			square += OWN_ERROR * (f * f * drawn_variance(shares, draw.times[side], share) +
+			square += OWN_ERROR * (f * f * slices_variance(shares, draw.times[side], share) +
 					       share * share * spread * spread);
 		}
 		largest = fmax(largest, fabs(now[DIFF_AFTER] - now[DIFF_BEFORE]) / sqrt(square));

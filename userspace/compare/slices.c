@@ -77,14 +77,6 @@ static bool is_in_java(const struct slices *s, const struct analysis *an, const 
 	}
 }
 
-static int find_in_java(struct slices *s, const struct analysis *an)
-{
-	s->in_java = calloc(an->a->nodes.count + 1, sizeof(*s->in_java));
-	for (size_t i = 0; s->in_java && i < an->a->nodes.count; i++)
-		s->in_java[an->order[i]] = is_in_java(s, an, &an->stacks[an->order[i]]);
-	return s->in_java ? 0 : -ENOMEM;
-}
-
 /*
  * An interrupt runs in whatever thread has the CPU: of its time, a program has more when others have more to do. The kernel's entries
  * from devices are asm_common_interrupt, from timers and other CPUs asm_sysvec_*; exceptions, such as page faults, are asm_exc_*.
@@ -101,12 +93,14 @@ static bool is_in_interrupt(const struct slices *s, const struct analysis *an, c
 	       (at->parent != ROW_NONE && s->in_interrupt[at->parent]);
 }
 
-static int find_in_interrupt(struct slices *s, const struct analysis *an)
+/* Asks of each stack, after what it is on. */
+static int find(bool **of, const struct slices *s, const struct analysis *an,
+		bool (*is)(const struct slices *s, const struct analysis *an, const struct stack *at))
 {
-	s->in_interrupt = calloc(an->a->nodes.count + 1, sizeof(*s->in_interrupt));
-	for (size_t i = 0; s->in_interrupt && i < an->a->nodes.count; i++)
-		s->in_interrupt[an->order[i]] = is_in_interrupt(s, an, &an->stacks[an->order[i]]);
-	return s->in_interrupt ? 0 : -ENOMEM;
+	*of = calloc(an->a->nodes.count + 1, sizeof(**of));
+	for (size_t i = 0; *of && i < an->a->nodes.count; i++)
+		(*of)[an->order[i]] = is(s, an, &an->stacks[an->order[i]]);
+	return *of ? 0 : -ENOMEM;
 }
 
 static int collect_samples(hit_vec *hits, struct slices *s, const struct analysis *an, double scale)
@@ -323,9 +317,9 @@ static int fill(struct slices *s, const struct analysis *an, const struct profil
 
 	s->options = options;
 	if (!err && options->in_java && !options->kind)
-		err = find_in_java(s, an);
+		err = find(&s->in_java, s, an, is_in_java);
 	if (!err && !options->java && !options->kind)
-		err = find_in_interrupt(s, an);
+		err = find(&s->in_interrupt, s, an, is_in_interrupt);
 	if (err)
 		return err;
 	err = options->kind		  ? collect_events(&hits, s, an, options->kind, scale)
@@ -387,14 +381,14 @@ uint64_t slices_key(const struct slices *s, size_t i)
 	return key;
 }
 
-double slices_variance(const float shares[SLICES], double share)
+double slices_variance(const float shares[SLICES], const double times[SLICES], double share)
 {
 	double mean = share / SLICES, sum = 0;
 
 	for (unsigned i = 0; i < SLICES; i++) {
 		double rest = (double)shares[i] - mean;
 
-		sum += rest * rest;
+		sum += (times ? times[i] : 1) * rest * rest;
 	}
 	return sum * SLICES / (SLICES - 1);
 }

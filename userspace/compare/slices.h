@@ -42,7 +42,7 @@ void slices_free(struct slices *s);
 
 /* A hash of the name of a method, or stack, by which it is found on the other side: names are kept for those that get a row. */
 uint64_t slices_key(const struct slices *s, size_t i);
-/* The variance of a share, which is the sum over slices. */
-double slices_variance(const float shares[SLICES], double share);
+/* The variance of a share, which is the sum over slices: each as often as it was drawn, or once without `times`. */
+double slices_variance(const float shares[SLICES], const double times[SLICES], double share);
 
 #endif

@@ -143,7 +143,7 @@ static double chance_of(const struct units *u)
 		double share = u->sum[side], f = u->factor[side], spread = u->spread[side];
 
 		difference += side == DIFF_AFTER ? f * share : -f * share;
-		squares += f * f * slices_variance(u->share[side], share) + share * share * spread * spread;
+		squares += f * f * slices_variance(u->share[side], NULL, share) + share * share * spread * spread;
 	}
 	return squares > 0 ? erfc(fabs(difference) / sqrt(2 * squares)) : 1;
 }
