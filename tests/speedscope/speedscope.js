@@ -56,7 +56,7 @@ function same(found, wanted, what) {
 
 const SCALES = {ns: 1, "µs": 1e3, ms: 1e6, s: 1e9, B: 1, KB: 2 ** 10, MB: 2 ** 20, GB: 2 ** 30};
 
-/* "1.00ms (10%)": what it stands for, and half of its last digit */
+/* Of "1.00ms (10%)": the number in the export's unit, and half of the last digit */
 function weightOf(text) {
 	const [, number, decimals, scale] = text.match(/^([\d,]+\.?(\d*)) ?(\D*) \(/);
 	return [Number(number.replaceAll(",", "")) * SCALES[scale], SCALES[scale] / 10 ** decimals.length / 2];

@@ -64,17 +64,10 @@ static size_t each_of_debug_file(int file, Elf *elf, const char *path, symbol_fn
 	return count;
 }
 
-static int each_symbol(int fd, const char *path, symbol_fn fn, void *ctx)
+static void each_symbol(int fd, Elf *elf, const char *path, symbol_fn fn, void *ctx)
 {
-	Elf *elf;
-	int err = elf_open(&elf, elf_of_file(fd));
-
-	if (err)
-		return err;
 	if (!each_of_type(elf_of_file(fd), elf, SHT_SYMTAB, fn, ctx) && !each_of_debug_file(fd, elf, path, fn, ctx))
 		each_of_type(elf_of_file(fd), elf, SHT_DYNSYM, fn, ctx);
-	elf_end(elf);
-	return 0;
 }
 
 /* What is looked for, by name: a file may have a hundred thousand symbols, and a caller ask for a hundred. */
@@ -134,31 +127,23 @@ static uint64_t code_offset(Elf *elf, uint64_t address)
 	return elf_segment_of(elf, address, PF_X, &ph) ? address - ph.p_vaddr + ph.p_offset : 0;
 }
 
-/* Addresses of functions become file offsets. */
-static int offsets_of(int fd, struct symbol *functions, size_t count)
-{
-	Elf *elf;
-	int err = elf_open(&elf, elf_of_file(fd));
-
-	for (size_t i = 0; i < count; i++)
-		functions[i].address = !err && functions[i].address && frames_begin_at(elf, functions[i].address)
-					       ? code_offset(elf, functions[i].address)
-					       : 0;
-	elf_end(elf);
-	return err;
-}
-
 int symbols_lookup(int fd, const char *path, struct symbol *any, size_t any_count, struct symbol *functions,
 		   size_t function_count)
 {
 	struct symbol_query q = {0};
+	Elf *elf = NULL;
 	int err = query_add(&q, any, any_count, false);
 
 	err = err ?: query_add(&q, functions, function_count, true);
-	err = err ?: each_symbol(fd, path, query_match, &q);
+	err = err ?: elf_open(&elf, elf_of_file(fd));
+	if (!err)
+		each_symbol(fd, elf, path, query_match, &q);
+	for (size_t i = 0; i < function_count; i++)
+		functions[i].address = !err && functions[i].address && frames_begin_at(elf, functions[i].address)
+					       ? code_offset(elf, functions[i].address)
+					       : 0;
+	elf_end(elf);
 	free(q.list.at);
-	if (!err && function_count)
-		err = offsets_of(fd, functions, function_count);
 	return err;
 }
 
@@ -214,6 +199,11 @@ int symbols_of_data(int fd, const char *path, const char *prefix, bool (*fn)(voi
 		    void *ctx)
 {
 	struct prefixed p = {.prefix = prefix, .fn = fn, .ctx = ctx};
+	Elf *elf;
+	int err = elf_open(&elf, elf_of_file(fd));
 
-	return each_symbol(fd, path, take_prefixed, &p);
+	if (!err)
+		each_symbol(fd, elf, path, take_prefixed, &p);
+	elf_end(elf);
+	return err;
 }

@@ -32,7 +32,7 @@ struct symbol_set {
 char *set_blob(struct symbol_set *set, size_t size);
 /* Takes names, which are freed even if it fails: -ENOMEM. */
 int set_take_names(struct symbol_set *set, char *names);
-/* Makes room for about so many more candidates. */
+/* Makes room for `count` candidates at once, unless there is some already. */
 int set_reserve(struct symbol_set *set, size_t count);
 int set_add(struct symbol_set *set, const struct symbol_candidate *candidate);
 void set_sort(struct symbol_set *set);
