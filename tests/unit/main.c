@@ -7,6 +7,7 @@
 #include <check.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,8 +81,26 @@ pid_t __wrap_waitpid(pid_t pid, int *status, int options)
 
 #ifdef BRAID_SANITIZED
 #define LEAKS_AT_EXIT true /* a destructor looks for them */
+
+extern char __bss_start[], _end[]; /* ld's */
+
+/*
+ * At each test's end all of the program's variables are searched for pointers. Those that nobody has touched would be
+ * mapped then, page by page, in each test anew.
+ */
+static void map_variables(void)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)__bss_start & -page;
+
+	/* Linux 5.14; without it, tests only take longer */
+	madvise((void *)begin, (((uintptr_t)_end + page - 1) & -page) - begin, MADV_POPULATE_READ);
+}
 #else
 #define LEAKS_AT_EXIT false
+
+static void map_variables(void)
+{
+}
 #endif
 
 /*
@@ -153,6 +172,7 @@ static bool side_by_side(struct shared *all, int argc, char **argv)
 
 		if (pid == 0) {
 			places_begin();
+			map_variables();
 			if (!LEAKS_AT_EXIT)
 				on_exit(leave, NULL);
 			run_suites(all, argc, argv);

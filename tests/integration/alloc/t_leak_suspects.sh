@@ -3,6 +3,7 @@
 # The site that grows is the first leak suspect of a recording with live objects. What a method keeps from the start, what
 # has a bound and what is garbage, all of the same class and size, are none. The report has the command that says who holds
 # the objects.
+# class: long
 source "$(dirname "$0")/../lib.sh"
 
 [[ $(java_version) -ge 11 ]] || skip "sampled allocations came with JDK 11"

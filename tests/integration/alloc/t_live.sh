@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Live objects at the end are the sampled ones that the program kept and a collection found. Those that no collection
 # has seen are shown separately.
+# class: long
 # takes: 20 s
 # shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/../lib.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Events of single threads: of named threads only, until the types are enabled for all again.
+# class: long
 source "$(dirname "$0")/../lib.sh"
 
 [[ $(java_version) -ge 11 ]] || skip "sampled allocations came with JDK 11"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Three faults in one program are found with their places, what looks closer works, and a terminal gets colours and a pager.
+# class: long
 # takes: 6 s
 # alone: a number a second makes some of the faults
 source "$(dirname "$0")/../lib.sh"

@@ -3,6 +3,7 @@
 # `braid threads` names deadlocks of monitors, of locks and of both, and shows every other thread in its state, with its
 # whole stack. Nothing is left in the JVM.
 # shellcheck disable=SC2016 # names of classes have dollar signs
+# class: long
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/dumps.sh"
 

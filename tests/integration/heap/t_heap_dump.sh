@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A heap dump by a copy has what `jcmd GC.heap_dump` has of the same program: objects, references, roots, stacks. VisualVM's
 # library finds the same in it, also in compressed ones. Neither the copy nor a part of a file stays, however it ends.
+# class: long
 # takes: 25 s
 # shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/../lib.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Native allocations are as many as the program made, and what is not freed are its leaks, with their stacks; afterwards
 # nothing calls the agent any more. Whatever allocator the program has.
+# class: long
 # takes: 10 s
 source "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The parts of a resident set add up to what the kernel says, the Java heap is as large as it is, and what grows has an owner and a stack.
+# class: long
 # takes: 6 s
 source "$(dirname "$0")/../lib.sh"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Calls by virtual threads last through all of their parks, are theirs on whatever carriers they run, and are reported with
 # their names; asynchronous calls are those of the threads that make them. On all JDKs that have virtual threads.
+# class: long
 # takes: 10 s
 source "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Static and stripped programs without their own CFI: whole stacks, and names from a debug file beside them.
+# class: long
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 

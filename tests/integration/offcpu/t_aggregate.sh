@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Times off the CPU that are added up by thread, reason and stack: the sums are what the program knows, each thread's life
 # is whole, and the reports have the stacks. On request, and when a process has too many.
+# class: long
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 # shellcheck source=whole.sh

@@ -3,6 +3,7 @@
 # When every time off the CPU is reported, its stack is taken when it begins. The program that runs when a thread comes back
 # is attached only until it is not needed any more: what goes on and began before the recording is walked from outside, and has
 # its stack, too. New processes and locks need it again.
+# class: long
 source "$(dirname "$0")/../lib.sh"
 
 "${CC:-gcc}" -std=gnu11 -O1 -g -fno-optimize-sibling-calls "$TEST_DIR/switcher.c" -o switcher -pthread

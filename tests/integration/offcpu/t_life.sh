@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The times of each thread on and off the CPU are its whole life: of a JVM that is started, or recorded later, of its
 # short threads, and of a thousand short processes.
+# class: long
 source "$(dirname "$0")/../lib.sh"
 # shellcheck source=whole.sh
 source "$TEST_DIR/whole.sh"

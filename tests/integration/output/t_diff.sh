@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What differs between two recordings: the method that takes three times as long is the first one that is named.
+# class: long
 # takes: 6 s
 source "$(dirname "$0")/../lib.sh"
 

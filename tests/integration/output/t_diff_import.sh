@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A program that braid and the JDK's Flight Recorder record at the same time: the two recordings compare as what they are,
 # recordings of the same, and they merge.
-# class: normal
+# class: long
 # takes: 8 s
 source "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # All views of a JVM's events agree: the report, its JSON, stacks by event, the page, the script.
+# class: long
 # takes: 25 s
 source "$(dirname "$0")/../lib.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Files of other tools become traces with the same counts and sums: a recording of the JDK's, and what braid exports.
-# class: normal
+# class: long
 # takes: 5 s
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/flight.sh"

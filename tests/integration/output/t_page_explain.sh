@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The page explains the slowest span and the threads with most to explain as braid explain does, and each part of it leads to its stack, to
 # the timeline and to the flame graph. Without times off the CPU it explains nothing, and does not say that there is nothing.
+# class: long
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 

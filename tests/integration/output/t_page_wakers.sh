@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The page's flame graph of wakers has the chains, and the times, that `braid export --wakers` has; a person can choose it.
+# class: long
 # takes: 6 s
 source "$(dirname "$0")/../lib.sh"
 

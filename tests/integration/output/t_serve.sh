@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The page of a recording that grows: who gets it, what it keeps when it is refreshed, and what is left when it ends.
+# class: long
 # takes: 10 s
 source "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The page's timeline and heat map, in a browser: lanes, zoom, stacks of intervals, a range of time for all views, the address.
+# class: long
 # takes: 12 s
 source "$(dirname "$0")/../lib.sh"
 

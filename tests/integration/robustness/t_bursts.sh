@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Bursts find room: a program's first samples while the recorder gets no CPU, and allocations that are enabled later.
+# class: long
 # takes: 15 s
 # alone: a recorder that gets no CPU would lose what other programs map
 source "$(dirname "$0")/../lib.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A process with more mapped files than a recorder may open at first does not prevent the recording of a JVM.
+# class: long
 source "$(dirname "$0")/../lib.sh"
 
 cat >many.py <<-'END'

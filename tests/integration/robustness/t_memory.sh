@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The recorder's own memory: at rest no more than 32 MiB, whatever its maps could hold, and 64 MiB at the most while a
 # program that compiles a lot is recorded at 999 Hz.
+# class: long
 # takes: 8 s
 source "$(dirname "$0")/../lib.sh"
 

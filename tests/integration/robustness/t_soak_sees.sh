@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The soak test's measure of growth: it detects an agent that leaks JVM TI's memory, and accepts one that does not.
+# class: long
 source "$(dirname "$0")/../soak.sh"
 
 # grown NAME JAVA-OPTION...: the growth in KiB after the start of some threads, in GROWN.

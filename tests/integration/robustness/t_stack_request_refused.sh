@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Stack requests: a JVM without privileges gets its stacks. One that must not make the system call has events without
 # stacks and one notice, and lives.
+# class: long
 # takes: 10 s
 # shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/../lib.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Counters by perf's names: of hardware samples where there is a PMU, and else a refusal that says so; the kernel's own anywhere, where
 # what they count happens.
+# class: long
 source "$(dirname "$0")/../lib.sh"
 source "$TEST_DIR/events.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Filters of tracepoints: by the thread, and by the record's own fields, which are numbers and text of every form.
+# class: long
 source "$(dirname "$0")/../lib.sh"
 source "$TEST_DIR/events.sh"
 

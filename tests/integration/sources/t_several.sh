@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Several tracepoints and the clock in one recording: each event has its own samples, as many as there were hits, and the
 # clock's figures are its own.
+# class: long
 source "$(dirname "$0")/../lib.sh"
 source "$TEST_DIR/events.sh"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # System calls that take long: their number, time, file, bytes, result and stack, as the program knows them; those on files
 # alone; filters by call, result and argument; Java methods in the stacks.
+# class: long
 source "$(dirname "$0")/../lib.sh"
 source "$TEST_DIR/events.sh"
 

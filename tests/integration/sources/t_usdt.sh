@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # USDT probes by name: of a program, with an argument and a semaphore, and HotSpot's own in each recorded JVM.
+# class: long
 source "$(dirname "$0")/../lib.sh"
 source "$TEST_DIR/events.sh"
 

@@ -3,6 +3,7 @@
 # What a process says of itself in OpenTelemetry's process context, and the attributes of its spans, whose names are there:
 # also those that it publishes and adds later. Text that would control a terminal is made harmless. BraidContext publishes
 # both for Java programs.
+# class: long
 source "$(dirname "$0")/../lib.sh"
 
 "${CC:-gcc}" -std=gnu11 -O1 -g -I"$TEST_DIR" -rdynamic "$TEST_DIR/service.c" "$TEST_DIR/variable.c" -o service

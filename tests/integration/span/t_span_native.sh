@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The request that a thread serves, in the variable of OpenTelemetry's thread context: every sample in a function that
 # serves it has its span, and no other sample has one. The variable is in the program, or in libraries of all TLS models.
+# class: long
 # takes: 20 s
 # shellcheck source=tests/integration/lib.sh
 source "$(dirname "$0")/../lib.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A code cache that is too small for the program: code is flushed, and its memory is reused.
+# class: long
 source "$(dirname "$0")/churn.sh"
 
 segmented=-XX:-SegmentedCodeCache

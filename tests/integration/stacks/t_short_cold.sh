@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Short programs of a JDK without any page in the page cache, from exec to exit: the JVM's files may not be in memory
 # yet when the walk reads them, and the JVM waits for its disk while braid already inspects it.
+# class: long
 # takes: 12 s
 source "$(dirname "$0")/../lib.sh"
 

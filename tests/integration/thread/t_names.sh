@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Threads that JVM TI hides, and all threads of a JVM without an agent, have the names that the JVM's own dump has, also those
 # that the kernel has cut.
+# class: long
 # takes: 20 s
 source "$(dirname "$0")/../lib.sh"
 

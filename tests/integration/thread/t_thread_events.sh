@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Threads start, end and are renamed exactly as in the program's output, with their attributes.
+# class: long
 # takes: 20 s
 source "$(dirname "$0")/../lib.sh"
 

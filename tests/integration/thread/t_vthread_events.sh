@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # As many virtual threads start and end as in the program's output, with an event each or counted.
+# class: long
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 

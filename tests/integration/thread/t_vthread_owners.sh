@@ -3,6 +3,7 @@
 # Who had a lock when a virtual thread parked for it is known: a platform thread, or a virtual one; also of a thread that is
 # still parked when the recording ends. `explain` and `at` say it, and not that this one ended the wait.
 # shellcheck disable=SC2016 # names of classes have dollar signs
+# class: long
 # takes: 8 s
 source "$(dirname "$0")/../lib.sh"
 

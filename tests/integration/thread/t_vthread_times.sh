@@ -3,6 +3,7 @@
 # Each virtual thread's times off its carrier: as long as the program says, on the right stack, by the right name, and
 # the parts of each life add up to it, and explain it; of ten thousand threads, and of those that were parked before the
 # recording.
+# class: long
 # takes: 30 s
 source "$(dirname "$0")/../lib.sh"
 

@@ -77,10 +77,8 @@ static void check_lines(const char *text, unsigned set)
 	ck_assert_msg((line_of(text, "suspicious") != NULL) == has(set, HAS_DIAGNOSIS), "%s", text);
 }
 
-/* Every set of parts; none of them makes the summary longer, and what it leaves out is in the report. */
-START_TEST(ten_lines_at_most)
+static void check_summary(unsigned set)
 {
-	unsigned set = (unsigned)_i;
 	struct filter f = {0};
 	struct run r;
 	struct report_source source = {.path = "a.trace"};
@@ -114,6 +112,13 @@ START_TEST(ten_lines_at_most)
 	diagnosis_free(d);
 	run_free(&r);
 	filter_free(&f);
+}
+
+/* Every set of parts; none of them makes the summary longer, and what it leaves out is in the report. */
+START_TEST(ten_lines_at_most)
+{
+	for (unsigned set = 0; set < 1 << PARTS; set++)
+		check_summary(set);
 }
 END_TEST
 
@@ -168,7 +173,7 @@ Suite *test_summary(void)
 	Suite *suite = suite_create("summary");
 	TCase *summary = tcase_create("summary");
 
-	tcase_add_loop_test(summary, ten_lines_at_most, 0, 1 << PARTS);
+	tcase_add_test(summary, ten_lines_at_most);
 	tcase_add_test(summary, long_names_are_cut);
 	suite_add_tcase(suite, summary);
 	return suite;
