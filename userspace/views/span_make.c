@@ -100,6 +100,19 @@ static void mark_values(const struct span_stretches *s, struct hit_event *h)
 		mark(s, &h->values.at[i].sample, 1);
 }
 
+/*
+ * A thread that is off the CPU neither begins nor ends a span. But the kernel may say its switch 0.1 ms too early
+ * (bpf/offcpu/queued.bpf.h), before the span begins: so the middle of its time tells.
+ */
+static void mark_event(const struct span_stretches *s, struct jvm_event_row *r)
+{
+	uint64_t from_ns = r->time_ns, to_ns = event_end_ns(r);
+
+	if (r->kind == BRAID_JVM_OFFCPU)
+		from_ns = to_ns = from_ns + (to_ns - from_ns) / 2;
+	r->span = spans_made_at(s, r->thread, r->vthread, from_ns, to_ns);
+}
+
 static void mark_all(struct analyzer *a, const struct span_stretches *s)
 {
 	mark(s, a->samples.at, a->samples.count);
@@ -109,11 +122,8 @@ static void mark_all(struct analyzer *a, const struct span_stretches *s)
 		mark(s, a->hits.at[i].samples.at, a->hits.at[i].samples.count);
 		mark_values(s, &a->hits.at[i]);
 	}
-	for (size_t i = 0; i < a->events.count; i++) {
-		struct jvm_event_row *r = &a->events.at[i];
-
-		r->span = spans_made_at(s, r->thread, r->vthread, r->time_ns, event_end_ns(r));
-	}
+	for (size_t i = 0; i < a->events.count; i++)
+		mark_event(s, &a->events.at[i]);
 }
 
 static int keep(struct analyzer *a, const struct span_stretches *s)

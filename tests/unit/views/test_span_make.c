@@ -196,7 +196,7 @@ static const struct trace_rec calls[] = {
 	CALLED(1, 3000, 4000, .name = 1, .vthread = 5), CALLED(1, 3100, 3900, .name = 1, .vthread = 6),
 	REC(TRACE_SAMPLE, sample, 3200, 1, 0, 0, 2, 5), REC(TRACE_SAMPLE, sample, 3300, 2, 0, 0, 4, 5),
 	REC(TRACE_SAMPLE, sample, 3400, 1, 0, 0, 8, 6), REC(TRACE_SAMPLE, sample, 3500, 1, 0, 0, 16, 0),
-	CALLED(1, 100, 9000, .name = 2), OFFCPU(1300, 1, 400, 0), OFFCPU(1900, 1, 400, 0), /* not as a whole in one */
+	CALLED(1, 100, 9000, .name = 2), OFFCPU(1300, 1, 400, 0), OFFCPU(1850, 1, 400, 0), /* said to begin too early */
 };
 
 START_TEST(calls_are_spans)
@@ -221,6 +221,7 @@ START_TEST(calls_are_spans)
 	ck_assert(s[0].samples == 3 && s[0].offcpu_ns == 400 && s[0].events == 3);
 	ck_assert(s[1].row->span_id == 1 && s[1].first_ns == 900 && s[1].last_ns == 1700 && s[1].samples == 1);
 	ck_assert(s[2].row->span_id == 3 && s[2].first_ns == 2000 && s[2].last_ns == 2400 && s[2].samples == 0);
+	ck_assert(s[2].offcpu_ns == 400 && s[2].events == 2);
 	ck_assert(has(a, s[0].row, "method=a.B.find") && has(a, s[0].row, "values=arg1=1"));
 	ck_assert(has(a, s[0].row, "exception=x.Failure") && !has(a, s[1].row, "exception=x.Failure"));
 	span_view_free(v);
