@@ -257,6 +257,20 @@ __noinline int stack_layout_grow(struct braid_layout *l, const struct braid_stat
 	return 0;
 }
 
+/*
+ * The verifier keeps a table with a row for each instruction. When it inserts some, after the check, the table grows, and is
+ * copied for each further page (Linux 6.16; before, for each insertion). Instructions that are never executed have been removed by then,
+ * and leave their rows.
+ */
+const volatile bool verifier_room = false;
+#define VERIFIER_ROOM ".rept 1024\n r0 = 0\n .endr"
+
+static __always_inline void leave_verifier_room(void)
+{
+	if (verifier_room)
+		asm volatile(VERIFIER_ROOM : : : "r0");
+}
+
 static __always_inline void stack_walk_user(struct sample *s)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -265,6 +279,7 @@ static __always_inline void stack_walk_user(struct sample *s)
 	__u64 unloads;
 	__u32 slot;
 
+	leave_verifier_room();
 	s->kernel_depth = s->depth;
 	s->kernel_hash = s->hash;
 	s->w.leaf = 1;
