@@ -17,7 +17,7 @@
 
 /* Memory for remembered stacks: enough for deep ones, and bounded on machines with many CPUs. */
 #define MEMO_BYTES (64U << 20)
-#define MEMO_SHIFT_MAX 15 /* stacks of 1 MiB */
+#define MEMO_SHIFT_MAX 13 /* more find no more callers, and are further from the CPU */
 #define SPARE_SLOTS 8	  /* threads that are preempted while their stacks are walked */
 
 /* Event types with stack requests. */
