@@ -392,6 +392,7 @@ has_helper()
 
 wait_events()
 {
+	wait_own "$1"
 	wait_for "the events of process $1" has_helper "$1"
 }
 
@@ -404,6 +405,12 @@ joined()
 wait_joined()
 {
 	wait_for "the agent of $RECORD_PID in process $1" joined "$1"
+}
+
+# The same, if start_record's recorder is there. Recorders of the whole machine load theirs into every JVM.
+wait_own()
+{
+	[[ -z ${RECORD_PID:-} ]] || gone_or_zombie "$RECORD_PID" || wait_joined "$1"
 }
 
 # own_copies PID: the loaded copies of this build's agent; copies of other recorders do not count.
@@ -427,6 +434,7 @@ wait_attached()
 {
 	local dir
 
+	wait_own "$1"
 	wait_for "the agent in process $1" has_ring "$1"
 	dir=$(sed -n 's|.* \(/.*/\.braid-[0-9a-f]*\)/libbraid-agent.so.*|\1|p' "/proc/$1/maps" | tail -n 1)
 	[[ -n $dir ]] || fail "process $1 has a ring and no agent"

@@ -34,6 +34,7 @@ wait_for "samples, and names that came later" bigger_than small/f.trace $((befor
 head -c 2000000 /dev/zero >small/rest 2>/dev/null || true
 wait_end "$RECORD_PID" "the recording"
 [[ $STATUS -eq 1 ]] || fail "exit status $STATUS: $(cat record.err)"
+sed -i '/^braid: warning: the JVM in process .* does not answer/d' record.err # on a busy machine
 one_line_error record.out record.err
 grep -q 'small/f.trace.*space' record.err || fail "not what happened: $(cat record.err)"
 no_leftovers
