@@ -71,10 +71,16 @@ void wall_take_life(struct wall_thread *t, const struct jvm_event_row *r)
 	wall_extend_life(t, r->time_ns, event_end_ns(r));
 }
 
+/* A virtual thread's time without a carrier, or the LOCK that says more about it. */
+static bool is_unmounted(const struct jvm_event_row *r)
+{
+	return event_is_unmounted(r) || (r->kind == BRAID_JVM_LOCK && r->vthread);
+}
+
 /* What is known in sum, and in place. Without a recorded life, it is as long as the latter. */
 static void take_row(struct wall *w, struct wall_thread *t, const struct jvm_event_row *r)
 {
-	if (wall_is_off_cpu(r) && !t && !event_is_unmounted(r)) {
+	if (wall_is_off_cpu(r) && !t && !is_unmounted(r)) {
 		w->nobodys++;
 		w->nobodys_ns = add_saturating(w->nobodys_ns, r->duration_ns);
 	}

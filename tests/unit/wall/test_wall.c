@@ -363,6 +363,8 @@ START_TEST(virtual_threads_by_id)
 		JVM(AT(50), .kind = BRAID_JVM_OFFCPU, .vthread = 4, .duration_ns = 5 * MS, CLASS(UNMOUNTED)),
 		JVM(AT(50), .kind = BRAID_JVM_OFFCPU, .thread = 1, .vthread = 2, .duration_ns = 5 * MS, CLASS(FUTEX)),
 		JVM(AT(60), .kind = BRAID_JVM_OFFCPU, .vthread = 1, .duration_ns = 5 * MS, CLASS(UNMOUNTED)),
+		JVM(AT(60), .kind = BRAID_JVM_LOCK, .vthread = 1, .name = C_QUEUE, .flags = BRAID_LOCK_PARKED,
+		    .source = BRAID_SOURCE_KERNEL, .duration_ns = 5 * MS),
 		JVM(AT(70), .kind = BRAID_JVM_OFFCPU, .vthread = 4, .duration_ns = 5 * MS, CLASS(UNMOUNTED)),
 	};
 	struct walled x = wall_of(recs, COUNT(recs), NULL);
@@ -370,6 +372,7 @@ START_TEST(virtual_threads_by_id)
 	struct wall_thread t;
 
 	ck_assert_int_eq(wall_each_vthread(x.w, note_followed, &f), 0);
+	ck_assert_uint_eq(x.w->nobodys, 0); /* a LOCK says more about a time of the virtual thread */
 	ck_assert_uint_eq(f.count, 2);
 	ck_assert_uint_eq(f.ids[0], 1);
 	ck_assert_uint_eq(f.ids[1], 4);
