@@ -84,6 +84,11 @@ uint64_t event_end_ns(const struct jvm_event_row *row)
 	return add_saturating(row->time_ns, row->duration_ns);
 }
 
+uint64_t event_middle_ns(const struct jvm_event_row *row)
+{
+	return row->time_ns + (event_end_ns(row) - row->time_ns) / 2;
+}
+
 bool event_is_unmounted(const struct jvm_event_row *row)
 {
 	unsigned class = BRAID_OFFCPU_CLASS(row->flags);

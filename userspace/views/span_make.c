@@ -100,16 +100,13 @@ static void mark_values(const struct span_stretches *s, struct hit_event *h)
 		mark(s, &h->values.at[i].sample, 1);
 }
 
-/*
- * A thread that is off the CPU neither begins nor ends a span. But the kernel may say its switch 0.1 ms too early
- * (bpf/offcpu/queued.bpf.h), before the span begins: so the middle of its time tells.
- */
+/* A thread that is off the CPU neither begins nor ends a span. */
 static void mark_event(const struct span_stretches *s, struct jvm_event_row *r)
 {
 	uint64_t from_ns = r->time_ns, to_ns = event_end_ns(r);
 
 	if (r->kind == BRAID_JVM_OFFCPU)
-		from_ns = to_ns = from_ns + (to_ns - from_ns) / 2;
+		from_ns = to_ns = event_middle_ns(r);
 	r->span = spans_made_at(s, r->thread, r->vthread, from_ns, to_ns);
 }
 

@@ -24,6 +24,13 @@ bool wall_is_note(const struct jvm_event_row *r)
 	return r->kind == BRAID_JVM_LOCK || r->kind == BRAID_JVM_WAIT;
 }
 
+bool wall_is_inside(const struct jvm_event_row *r, const struct jvm_event_row *note)
+{
+	uint64_t middle_ns = event_middle_ns(r);
+
+	return note->time_ns <= middle_ns && middle_ns < event_end_ns(note);
+}
+
 void wall_extend_life(struct wall_thread *t, uint64_t start_ns, uint64_t end_ns)
 {
 	if (start_ns >= end_ns)
@@ -266,19 +273,27 @@ static int place_all(struct wall *w)
 
 /* ---- locks ---- */
 
+static bool is_monitor(const struct jvm_event_row *r)
+{
+	return r->kind == BRAID_JVM_LOCK && !(r->flags & BRAID_LOCK_PARKED);
+}
+
 /* Of one thread's waits that a LOCK with an owner covers. A parked thread's LOCK is the wait itself. */
 static int find_locks_of(struct wall *w, const struct wall_thread *t)
 {
 	const struct analyzer *a = w->an->a;
-	const struct jvm_event_row *lock = NULL; /* the last one */
+	const struct jvm_event_row *lock = NULL; /* the last one, or the one that begins next */
 
-	for (size_t i = t->rows.first; i < t->rows.first + t->rows.count; i++) {
+	for (size_t i = t->rows.first, end = i + t->rows.count; i < end; i++) {
 		const struct jvm_event_row *r = &a->events.at[w->rows[i]];
+		const struct jvm_event_row *next = i + 1 < end ? &a->events.at[w->rows[i + 1]] : r;
 		uint32_t *at;
 
-		if (r->kind == BRAID_JVM_LOCK && !(r->flags & BRAID_LOCK_PARKED))
+		if (is_monitor(r))
 			lock = r;
-		if (r->kind != BRAID_JVM_OFFCPU || !lock || !lock->other || r->time_ns >= event_end_ns(lock) ||
+		if (is_monitor(next) && wall_is_inside(r, next))
+			lock = next;
+		if (r->kind != BRAID_JVM_OFFCPU || !lock || !lock->other || !wall_is_inside(r, lock) ||
 		    wall_state_of(w->an, r) != WALL_MONITOR)
 			continue;
 		at = u64map_put(&w->lock_of, w->rows[i]);

@@ -271,7 +271,7 @@ static void begin_row(struct walk *k, const struct jvm_event_row *r)
 
 	k->segment = (struct wall_segment){.first = true, .row = r, .stack = stack};
 	k->segment.idle = event_is_idle(an, k->t->thread, stack);
-	k->segment.object = r->name ?: r->time_ns < k->note_end_ns ? k->note : 0;
+	k->segment.object = r->name ?: event_middle_ns(r) < k->note_end_ns ? k->note : 0;
 	k->selected = analysis_selects_stack(an, stack);
 	k->stands = stands(k->t, p, r);
 	k->process = r->process;
@@ -306,23 +306,30 @@ static bool is_placed(const struct wall_thread *t, const struct jvm_event_row *r
 	return wall_is_off_cpu(r) && (r->kind == BRAID_JVM_OFFCPU || !t->known);
 }
 
+static void take_note(struct walk *k, const struct jvm_event_row *r)
+{
+	if (is_placed(k->t, r))
+		return;
+	k->note = r->name;
+	k->note_end_ns = event_end_ns(r);
+}
+
 static int walk_thread(struct walk *k)
 {
-	const struct analyzer *a = k->w->an->a;
+	const struct jvm_event_row *events = k->w->an->a->events.at;
 	const struct wall_thread *t = k->t;
 	const uint32_t *rows = t->vthread ? k->w->vthread_rows : k->w->rows;
 	int err = 0;
 
 	k->cursor = t->start_ns;
-	for (size_t i = t->rows.first; i < t->rows.first + t->rows.count && !err; i++) {
-		const struct jvm_event_row *r = &a->events.at[rows[i]];
+	for (size_t i = t->rows.first, end = i + t->rows.count; i < end && !err; i++) {
+		const struct jvm_event_row *r = &events[rows[i]];
 
-		if (is_placed(t, r)) {
+		take_note(k, r);
+		if (i + 1 < end && wall_is_inside(r, &events[rows[i + 1]]))
+			take_note(k, &events[rows[i + 1]]);
+		if (is_placed(t, r))
 			err = r->time_ns < t->end_ns ? emit_row(k, r) : 0;
-		} else {
-			k->note = r->name;
-			k->note_end_ns = event_end_ns(r);
-		}
 	}
 	return err ?: emit_gap(k, t->end_ns);
 }

@@ -232,6 +232,8 @@ int wall_vthreads_find(struct wall *w);
 
 /* Whether a row only says for which object a thread was blocked. */
 bool wall_is_note(const struct jvm_event_row *r);
+/* Whether such a row says it of the thread's time `r`. */
+bool wall_is_inside(const struct jvm_event_row *r, const struct jvm_event_row *note);
 /* The order of two rows of a thread, by their indices in `events`. */
 int wall_compare_rows(const void *x, const void *y, void *events);
 void wall_extend_life(struct wall_thread *t, uint64_t start_ns, uint64_t end_ns);

@@ -70,7 +70,8 @@ START_TEST(timers_of_a_monitor)
 		LIFE(2, 0, 200, 150),
 		JVM(AT(20), .kind = BRAID_JVM_LOCK, .thread = 1, .node = MONITOR, .name = C_LOCK,
 		    .duration_ns = 60 * MS, .other = 2),
-		OFF(1, 20, 21, MONITOR, CLASS(FUTEX) | BRAID_OFFCPU_IRQ, .text = S("timer")),
+		/* said to begin too early */
+		OFF(1, 19, 21, MONITOR, CLASS(FUTEX) | BRAID_OFFCPU_IRQ, .text = S("timer")),
 		OFF(1, 21, 30, MONITOR, CLASS(FUTEX) | BRAID_OFFCPU_IRQ, .text = S("timer")),
 		OFF(1, 30, 80, MONITOR, CLASS(FUTEX) | BRAID_OFFCPU_IRQ, .text = S("timer")),
 		OFF(1, 85, 95, MONITOR, CLASS(FUTEX) | BRAID_OFFCPU_IRQ, .text = S("timer")),

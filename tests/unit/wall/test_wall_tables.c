@@ -56,9 +56,9 @@ START_TEST(what_was_waited_for)
 		LIFE(1, 0, 200, 0),
 		OFF(1, 10, 20, ON_INLINE, CLASS(SOCKET), .name = PATH),
 		OFF(1, 30, 60, ON_INLINE, CLASS(SOCKET), .name = PATH),
-		/* the agent knows the monitor's class */
-		JVM(AT(79), .kind = BRAID_JVM_LOCK, .thread = 1, .node = ON_INLINE, .name = C_LOCK,
-		    .duration_ns = 25 * MS),
+		/* the agent knows the monitor's class; the times off the CPU are said to begin too early */
+		JVM(AT(81), .kind = BRAID_JVM_LOCK, .thread = 1, .node = ON_INLINE, .name = C_LOCK,
+		    .duration_ns = 30 * MS),
 		OFF(1, 80, 100, MONITOR, CLASS(FUTEX)),
 		OFF(1, 110, 115, MONITOR, CLASS(FUTEX)),
 		/* a parked thread's lock: its time off the CPU was too short for a row; and one with a row */
