@@ -96,7 +96,7 @@ bool event_is_unmounted(const struct jvm_event_row *row)
 	return row->kind == BRAID_JVM_OFFCPU && (class == BRAID_OFFCPU_UNMOUNTED || class == BRAID_OFFCPU_CARRIER);
 }
 
-static uint32_t thread_of(const struct analyzer *a, const struct jvm_event_row *row)
+uint32_t event_thread(const struct analyzer *a, const struct jvm_event_row *row)
 {
 	const struct vthread_row *v = row->vthread ? table_get(&a->vthreads, row->vthread) : NULL;
 
@@ -223,7 +223,7 @@ static bool find_source(const struct analysis *an, const struct jvm_event_row *r
 			    .duration_ns = row->duration_ns};
 	if (!e->k)
 		return false;
-	e->thread = thread_of(an->a, at);
+	e->thread = event_thread(an->a, at);
 	find_stack(an, at, e);
 	return thread_is(an, row, e->thread) && analysis_selects_span(an, row->span) && stack_is(an, e);
 }

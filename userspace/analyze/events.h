@@ -72,6 +72,8 @@ const char *event_blocker_name(enum event_blocker blocker);
 /* Whether a thread that is off the CPU on a stack is idle. Both are rows, or ROW_NONE. */
 bool event_is_idle(const struct analysis *an, uint32_t thread, uint32_t stack);
 
+/* The row of its thread, of a virtual one that of its group; ROW_NONE: not known. */
+uint32_t event_thread(const struct analyzer *a, const struct jvm_event_row *row);
 /* The end of an event of a trace, at which it was emitted. */
 uint64_t event_end_ns(const struct jvm_event_row *row);
 /*

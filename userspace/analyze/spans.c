@@ -106,14 +106,21 @@ static void see(struct analyzer *a, uint32_t span, uint64_t from_ns, uint64_t to
 	t->last_ns = to_ns > t->last_ns ? to_ns : t->last_ns;
 }
 
+/* When a span that was made began and ended is known, whatever was seen in it. */
+static void place_made(struct analyzer *a, const struct span_stretch *s)
+{
+	uint32_t row = table_row_of(&a->spans, s->span);
+
+	if (row != ROW_NONE)
+		a->span_times.at[row] = (struct span_time){s->from_ns, s->to_ns};
+}
+
 int spans_measure(struct analyzer *a)
 {
 	a->span_times.count = 0;
 	for (size_t i = 0; i < a->spans.count; i++)
 		if (VEC_PUSH(&a->span_times, ((struct span_time){UINT64_MAX, 0})))
 			return -ENOMEM;
-	for (size_t i = 0; i < a->made.count; i++)
-		see(a, a->made.at[i].span, a->made.at[i].from_ns, a->made.at[i].to_ns);
 	for (size_t i = 0; i < a->samples.count; i++)
 		see(a, a->samples.at[i].span, a->samples.at[i].time_ns, a->samples.at[i].time_ns);
 	for (size_t i = 0; i < a->hits.count; i++)
@@ -125,6 +132,8 @@ int spans_measure(struct analyzer *a)
 	for (size_t i = 0; i < a->events.count; i++)
 		see(a, a->events.at[i].span, a->events.at[i].time_ns,
 		    add_saturating(a->events.at[i].time_ns, a->events.at[i].duration_ns));
+	for (size_t i = 0; i < a->made.count; i++)
+		place_made(a, &a->made.at[i]);
 	return 0;
 }
 

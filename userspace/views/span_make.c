@@ -100,14 +100,27 @@ static void mark_values(const struct span_stretches *s, struct hit_event *h)
 		mark(s, &h->values.at[i].sample, 1);
 }
 
+/* What was only counted, or added up: of several times, nobody knows where they were, as the row has that of the longest. */
+static bool is_many(const struct jvm_event_row *r)
+{
+	return r->kind == BRAID_JVM_COUNTED && !(event_is_sum(r) && r->value == 1);
+}
+
+/* Whether a row has the times of switches. */
+static bool is_off_cpu(const struct jvm_event_row *r)
+{
+	return r->kind == BRAID_JVM_OFFCPU || event_is_sum(r) ||
+	       (r->kind == BRAID_JVM_LOCK && r->source == BRAID_SOURCE_KERNEL);
+}
+
 /* A thread that is off the CPU neither begins nor ends a span. */
 static void mark_event(const struct span_stretches *s, struct jvm_event_row *r)
 {
 	uint64_t from_ns = r->time_ns, to_ns = event_end_ns(r);
 
-	if (r->kind == BRAID_JVM_OFFCPU)
+	if (is_off_cpu(r))
 		from_ns = to_ns = event_middle_ns(r);
-	r->span = spans_made_at(s, r->thread, r->vthread, from_ns, to_ns);
+	r->span = is_many(r) ? 0 : spans_made_at(s, r->thread, r->vthread, from_ns, to_ns);
 }
 
 static void mark_all(struct analyzer *a, const struct span_stretches *s)

@@ -79,8 +79,6 @@ static void add_event(struct span_view *v, const struct event *e)
 	uint64_t ns = e->summed ? e->weight : e->duration_ns;
 	struct span_sum *s;
 
-	if (e->kind == BRAID_JVM_COUNTED && e->row->number == BRAID_JVM_OFFCPU)
-		v->counted_ns = add_saturating(v->counted_ns, e->row->weight);
 	if (!e->row->span)
 		return;
 	s = seen(v, e->row->span, in_thread(v, e->thread, e->row->vthread), e->start_ns,
@@ -92,6 +90,20 @@ static void add_event(struct span_view *v, const struct event *e)
 		return;
 	s->offcpu_ns = add_saturating(s->offcpu_ns, ns);
 	v->offcpu_ns = add_saturating(v->offcpu_ns, ns);
+}
+
+/* In which span it was is not known, whatever spans are selected: it was only counted, or added up before spans were made. */
+static void add_counted(struct span_view *v, const struct jvm_event_row *r)
+{
+	const struct analysis *an = v->an;
+	uint64_t at_ns = r->time_ns, ns = r->duration_ns;
+
+	if (r->kind != BRAID_JVM_COUNTED || r->number != BRAID_JVM_OFFCPU || r->span ||
+	    (event_is_sum(r) && !an->a->made.count) || !analysis_clip(an, &at_ns, &ns) ||
+	    !analysis_selects_thread(an, event_thread(an->a, r)) ||
+	    !analysis_selects_stack(an, table_row_of(&an->a->nodes, r->node)))
+		return;
+	v->counted_ns = add_saturating(v->counted_ns, r->weight);
 }
 
 /* Samples and events whose span is not known, although their thread was in one. */
@@ -175,6 +187,8 @@ int span_view_new(struct span_view **out, const struct analysis *an)
 	for (size_t i = 0; i < events_count(an); i++)
 		if (events_get_summed(an, i, &e))
 			add_event(v, &e);
+	for (size_t i = 0; i < an->a->events.count; i++)
+		add_counted(v, &an->a->events.at[i]);
 	place_made(v);
 	v->lost = lost_spans(an->a);
 	for (size_t i = 0; i < an->a->spans.count; i++)

@@ -25,7 +25,7 @@ struct span_view {
 	VEC(struct span_sum) sums; /* SPANS_BY_SAMPLES at first */
 	uint64_t samples;	   /* in spans */
 	uint64_t offcpu_ns;
-	uint64_t counted_ns; /* times off the CPU that were counted without a span: mostly short ones */
+	uint64_t counted_ns; /* times off the CPU whose span is not known, as they were counted: mostly short ones */
 	uint64_t lost;	     /* samples and events that had a span, which is not known; in the whole trace */
 };
 

@@ -182,21 +182,64 @@ END_TEST
 		}                                                                                                      \
 	}
 
+#define SUMMED(who, from, ns, ...)                                                                                     \
+	{                                                                                                              \
+		.kind = TRACE_JVM_EVENT, .jvm_event = {                                                                \
+			.time_ns = from,                                                                               \
+			.kind = BRAID_JVM_COUNTED,                                                                     \
+			.process = 1,                                                                                  \
+			.thread = who,                                                                                 \
+			.duration_ns = ns,                                                                             \
+			.node = 1,                                                                                     \
+			.number = BRAID_JVM_OFFCPU,                                                                    \
+			.source = BRAID_SOURCE_KERNEL,                                                                 \
+			__VA_ARGS__                                                                                    \
+		}                                                                                                      \
+	}
+
 /* Calls end before those around them, and are recorded then. */
 static const struct trace_rec calls[] = {
 	REC(TRACE_PROCESS, process, 1, 100, 0, 0, S("a"), S("/a")),
 	REC(TRACE_THREAD, thread, 1, 1, 101, 101, 0, 0, S("first"), S("")),
-	REC(TRACE_THREAD, thread, 2, 1, 102, 102, 0, 0, S("second"), S("")), REC(TRACE_NAME, name, 1, S("a.B.find")),
-	REC(TRACE_NAME, name, 2, S("a.B.main")), REC(TRACE_NAME, name, 3, S("x.Failure")), TICK(1500, 1, 3, 7),
-	TICK(2500, 1, 5, 0), TICK(1600, 2, 1, 0), CALLED(1, 1200, 1800, .name = 1),
+	REC(TRACE_THREAD, thread, 2, 1, 102, 102, 0, 0, S("second"), S("")),
+	REC(TRACE_NAME, name, 1, S("a.B.find")),
+	REC(TRACE_NAME, name, 2, S("a.B.main")),
+	REC(TRACE_NAME, name, 3, S("x.Failure")),
+	TICK(1500, 1, 3, 7),
+	TICK(2500, 1, 5, 0),
+	TICK(1600, 2, 1, 0),
+	CALLED(1, 1200, 1800, .name = 1),
 	CALLED(1, 1000, 2000, .name = 1, .text = {"arg1=1", 6}, .detail = 3, .flags = BRAID_METHOD_THROWN),
-	CALLED(1, 2000, 2400, .name = 1), CALLED(2, 900, 1700, .name = 1),
+	CALLED(1, 2000, 2400, .name = 1),
+	CALLED(2, 900, 1700, .name = 1),
 	/* of two virtual threads on one carrier, one of which changes it */
-	REC(TRACE_VTHREAD, vthread, 5, 1, 50, S("request-5")), REC(TRACE_VTHREAD, vthread, 6, 1, 60, S("request-6")),
-	CALLED(1, 3000, 4000, .name = 1, .vthread = 5), CALLED(1, 3100, 3900, .name = 1, .vthread = 6),
-	REC(TRACE_SAMPLE, sample, 3200, 1, 0, 0, 2, 5), REC(TRACE_SAMPLE, sample, 3300, 2, 0, 0, 4, 5),
-	REC(TRACE_SAMPLE, sample, 3400, 1, 0, 0, 8, 6), REC(TRACE_SAMPLE, sample, 3500, 1, 0, 0, 16, 0),
-	CALLED(1, 100, 9000, .name = 2), OFFCPU(1300, 1, 400, 0), OFFCPU(1850, 1, 400, 0), /* said to begin too early */
+	REC(TRACE_VTHREAD, vthread, 5, 1, 50, S("request-5")),
+	REC(TRACE_VTHREAD, vthread, 6, 1, 60, S("request-6")),
+	CALLED(1, 3000, 4000, .name = 1, .vthread = 5),
+	CALLED(1, 3100, 3900, .name = 1, .vthread = 6),
+	REC(TRACE_SAMPLE, sample, 3200, 1, 0, 0, 2, 5),
+	REC(TRACE_SAMPLE, sample, 3300, 2, 0, 0, 4, 5),
+	REC(TRACE_SAMPLE, sample, 3400, 1, 0, 0, 8, 6),
+	REC(TRACE_SAMPLE, sample, 3500, 1, 0, 0, 16, 0),
+	CALLED(1, 100, 9000, .name = 2),
+	OFFCPU(1300, 1, 400, 0),
+	OFFCPU(1850, 1, 400, 0), /* said to begin too early */
+	/* added up: one time, and several, of which the longest has its place */
+	SUMMED(1, 2300, 20, .value = 1, .weight = 20),
+	SUMMED(1, 2310, 50, .value = 9, .weight = 300),
+	SUMMED(2, 2310, 50, .value = 9, .weight = 7000),
+};
+
+/* A park for a lock has the times of the kernel, too. */
+static const struct trace_rec park = {
+	.kind = TRACE_JVM_EVENT,
+	.jvm_event = {.time_ns = 890,
+		      .kind = BRAID_JVM_LOCK,
+		      .process = 1,
+		      .thread = 2,
+		      .duration_ns = 100,
+		      .flags = BRAID_LOCK_PARKED,
+		      .source = BRAID_SOURCE_KERNEL},
 };
 
 START_TEST(calls_are_spans)
@@ -221,7 +264,8 @@ START_TEST(calls_are_spans)
 	ck_assert(s[0].samples == 3 && s[0].offcpu_ns == 400 && s[0].events == 3);
 	ck_assert(s[1].row->span_id == 1 && s[1].first_ns == 900 && s[1].last_ns == 1700 && s[1].samples == 1);
 	ck_assert(s[2].row->span_id == 3 && s[2].first_ns == 2000 && s[2].last_ns == 2400 && s[2].samples == 0);
-	ck_assert(s[2].offcpu_ns == 400 && s[2].events == 2);
+	ck_assert(s[2].offcpu_ns == 420 && s[2].events == 3);
+	ck_assert_uint_eq(v->counted_ns, 7300);
 	ck_assert(has(a, s[0].row, "method=a.B.find") && has(a, s[0].row, "values=arg1=1"));
 	ck_assert(has(a, s[0].row, "exception=x.Failure") && !has(a, s[1].row, "exception=x.Failure"));
 	span_view_free(v);
@@ -229,6 +273,31 @@ START_TEST(calls_are_spans)
 
 	ck_assert_int_eq(span_calls_define(a, "find", &spans), 0);
 	ck_assert_uint_eq(spans, 0);
+	analyzer_free(a);
+}
+END_TEST
+
+/* It is as long as its call was, although a time off the CPU is said to begin before it. */
+START_TEST(calls_last_as_long_as_they_took)
+{
+	struct analyzer *a = fed(calls, sizeof(calls) / sizeof(calls[0]));
+	struct filter f = {0};
+	struct analysis *an;
+	struct span_view *v;
+	uint64_t spans;
+
+	ck_assert_int_eq(analyzer_feed(a, &park), 0);
+	ck_assert_int_eq(span_calls_define(a, "*.f?nd", &spans), 0);
+	ck_assert_int_eq(spans_measure(a), 0);
+	ck_assert_int_eq(filter_add_spans(&f, "duration=400ns..800ns"), 0);
+	v = view_of(&an, a, &f);
+	ck_assert_uint_eq(v->sums.count, 3);
+	ck_assert(v->sums.at[1].row->span_id == 1 && v->sums.at[1].offcpu_ns == 100);
+	ck_assert(v->sums.at[2].row->span_id == 3 && v->sums.at[2].last_ns - v->sums.at[2].first_ns == 400);
+	ck_assert_uint_eq(v->counted_ns, 7300); /* whichever spans these were in */
+	span_view_free(v);
+	analysis_free(an);
+	filter_free(&f);
 	analyzer_free(a);
 }
 END_TEST
@@ -277,6 +346,7 @@ Suite *test_span_make(void)
 	tcase_add_test(t, functions_are_spans);
 	tcase_add_test(t, functions_without_calls);
 	tcase_add_test(t, calls_are_spans);
+	tcase_add_test(t, calls_last_as_long_as_they_took);
 	tcase_add_test(t, values_are_in_calls);
 	tcase_add_test(t, spans_are_made_in_one_way);
 	suite_add_tcase(s, t);
