@@ -86,13 +86,19 @@ static int add_interval(struct heat *h, uint64_t from, uint64_t to)
 static int add(struct heat *h, const struct timed *t)
 {
 	uint64_t since = analysis_since(h->an, t->time_ns);
+	uint64_t until = analysis_since(h->an, add_saturating(t->time_ns, t->weight));
 
-	h->total = add_saturating(h->total, t->weight);
 	if (since < h->from_ns)
 		since = h->from_ns;
-	if (timed_is_interval(t) && t->event->k->weight == WEIGHT_DURATION)
-		return add_interval(h, since, add_saturating(since, t->weight));
-	return add_point(h, since, t->weight);
+	if (until < since)
+		until = since;
+	if (!timed_is_interval(t)) {
+		h->total = add_saturating(h->total, t->weight);
+		return add_point(h, since, t->weight);
+	}
+	/* without what was before the recording */
+	h->total = add_saturating(h->total, until - since);
+	return add_interval(h, since, until);
 }
 
 static int fill(struct heat *h, struct timed_source *s)
