@@ -390,7 +390,7 @@ int events_profile(const struct analysis *an, uint32_t kind, struct profile *p)
 		struct stack_sum sum;
 		struct event e;
 
-		if (!(kind == BRAID_JVM_OFFCPU ? events_get_summed : events_get)(an, i, &e) || e.kind != kind)
+		if (!events_get_summed(an, i, &e) || e.kind != kind)
 			continue;
 		sum = events_sum(&e);
 		err = profile_add(p, &sum);

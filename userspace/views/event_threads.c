@@ -129,15 +129,20 @@ static int view_blockers(struct event_views *v, const struct analysis *an)
 
 /* ---- lives ---- */
 
-/* The part of a time off the CPU in which the thread could not run. */
+/* The part of a time off the CPU in which the thread could not run. A window may leave out the end, where it could. */
 static uint64_t blocked_ns(const struct event *e)
 {
 	bool runnable = BRAID_OFFCPU_CLASS(e->row->flags) == BRAID_OFFCPU_RUNNABLE;
-	uint64_t ready_ns = runnable ? UINT64_MAX : e->row->value;
+	uint64_t ready_ns = e->row->value < e->row->duration_ns ? e->row->value : e->row->duration_ns;
+	uint64_t until_ns = event_end_ns(e->row) - ready_ns;
 
+	if (runnable)
+		return 0;
 	if (e->summed)
-		return runnable ? 0 : e->weight;
-	return ready_ns < e->duration_ns ? e->duration_ns - ready_ns : 0;
+		return e->weight;
+	if (until_ns > add_saturating(e->start_ns, e->duration_ns))
+		until_ns = add_saturating(e->start_ns, e->duration_ns);
+	return until_ns > e->start_ns ? until_ns - e->start_ns : 0;
 }
 
 static void add_to_life(struct life_view *l, const struct event *e)

@@ -72,6 +72,15 @@ END_TEST
 	JVM(AT(97), .kind = BRAID_JVM_COUNTED, .thread = 1, .node = ON_INLINE, .value = 3, .weight = ns,               \
 	    .number = BRAID_JVM_OFFCPU, .flags = BRAID_OFFCPU_##class << BRAID_OFFCPU_CLASS_SHIFT)
 
+/* Of the main thread, by the table of lives. */
+static uint64_t blocked_ns(const struct run *r)
+{
+	for (size_t i = 0; i < r->v->events->lives.count; i++)
+		if (strcmp(analysis_thread_name(r->an, r->v->events->lives.at[i].thread), "main") == 0)
+			return r->v->events->lives.at[i].blocked_ns;
+	ck_abort_msg("main is in no row");
+}
+
 START_TEST(times_off_the_cpu_of_a_thread)
 {
 	static const struct trace_rec summed[] = {
@@ -79,15 +88,44 @@ START_TEST(times_off_the_cpu_of_a_thread)
 		SUMMED(9 * MS, RUNNABLE), /* it could run */
 	};
 	struct run r = run_begin(NULL);
-	const struct life_view *l = NULL;
+	struct profile p;
 
 	run_feed(&r, summed, sizeof(summed) / sizeof(summed[0]));
 	run_analyze(&r, NULL);
-	for (size_t i = 0; i < r.v->events->lives.count; i++)
-		if (strcmp(analysis_thread_name(r.an, r.v->events->lives.at[i].thread), "main") == 0)
-			l = &r.v->events->lives.at[i];
-	ck_assert_uint_eq(l->blocked_ns, 7 * MS);
+	ck_assert_uint_eq(blocked_ns(&r), 7 * MS);
+	ck_assert_int_eq(events_profile(r.an, BRAID_JVM_OFFCPU, &p), 0);
+	ck_assert_uint_eq(p.quality.total, 16 * MS);
+	profile_free(&p);
+	/* they are no events of another kind, too */
+	ck_assert_int_eq(events_profile(r.an, BRAID_JVM_COUNTED, &p), 0);
+	ck_assert_uint_eq(p.quality.total, 0);
+	profile_free(&p);
 	run_free(&r);
+}
+END_TEST
+
+/* The thread waits from 40 to 70, and could run from 60 on; windows are from 50 on. */
+START_TEST(windows_cut_times_off_the_cpu)
+{
+	static const struct trace_rec waits[] = {
+		JVM(AT(50), .kind = BRAID_JVM_THREAD_START, .thread = 1),
+		JVM(AT(40), .kind = BRAID_JVM_OFFCPU, .thread = 1, .duration_ns = 30 * MS, .value = 10 * MS),
+	};
+	static const uint64_t windows[][2] = {
+		{55, 5}, {65, 10}, {70, 10}, {80, 10}}; /* until when, and what is blocked */
+
+	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
+		struct filter f = {.has_from = true,
+				   .from = {MOMENT_SINCE_START, 51 * MS},
+				   .has_to = true,
+				   .to = {MOMENT_SINCE_START, (windows[i][0] + 1) * MS}};
+		struct run r = run_begin(&f);
+
+		run_feed(&r, waits, sizeof(waits) / sizeof(waits[0]));
+		run_analyze(&r, &f);
+		ck_assert_uint_eq(blocked_ns(&r), windows[i][1] * MS);
+		run_free(&r);
+	}
 }
 END_TEST
 
@@ -137,6 +175,7 @@ Suite *test_event_sums(void)
 	tcase_add_test(t, frames_that_exceptions_leave);
 	tcase_add_test(t, exceptions_without_a_stack);
 	tcase_add_test(t, times_off_the_cpu_of_a_thread);
+	tcase_add_test(t, windows_cut_times_off_the_cpu);
 	tcase_add_test(t, exceptions_of_a_deep_stack);
 	suite_add_tcase(s, t);
 	return s;
