@@ -18,7 +18,7 @@ static uint64_t count_events(const struct analysis *an, uint32_t kind)
 	struct event e;
 
 	for (size_t i = 0; i < events_count(an); i++)
-		count += events_get(an, i, &e) && e.kind == kind;
+		count += events_get_summed(an, i, &e) && e.kind == kind ? e.count : 0;
 	return count;
 }
 
