@@ -168,12 +168,12 @@ static void JNICALL helper_main(jvmtiEnv *env, JNIEnv *jni, void *arg)
 /* A pending exception forbids the next JNI call: any exception ends the sequence and is cleared. */
 static jobject thread_new(JNIEnv *jni)
 {
-	jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
+	jclass class = jni_boot_class(jni, "java/lang/Thread");
 	jmethodID init = NULL;
 	jstring name = NULL;
 	jobject thread = NULL;
 
-	if (class && !(*jni)->ExceptionCheck(jni))
+	if (class)
 		init = (*jni)->GetMethodID(jni, class, "<init>", "(Ljava/lang/String;)V");
 	if (init && !(*jni)->ExceptionCheck(jni))
 		name = (*jni)->NewStringUTF(jni, THREAD_NAME);

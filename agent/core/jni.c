@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* See jni.h. No call here runs Java code or leaves an exception of its own pending. */
+/* See jni.h. No call here leaves an exception of its own pending. */
 #include "jni.h"
 
 #include <stdint.h>
@@ -42,6 +42,42 @@ jfieldID jni_root_field(JNIEnv *jni, jobject object, const char *name, const cha
 	(*jni)->DeleteLocalRef(jni, class);
 	atomic_store(known, field);
 	return field;
+}
+
+/* Class.forName(name, false, null) of java.lang.Class, which is the class of any class. */
+static jclass for_name(JNIEnv *jni, jclass any, jstring name)
+{
+	jclass class = (*jni)->GetObjectClass(jni, any);
+	jmethodID method = (*jni)->GetStaticMethodID(jni, class, "forName",
+						     "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
+	jclass found = NULL;
+
+	if (method)
+		found = (*jni)->CallStaticObjectMethod(jni, class, method, name, JNI_FALSE, (jobject)NULL);
+	(*jni)->DeleteLocalRef(jni, class);
+	return found;
+}
+
+#define BOOT_NAME 64 /* bytes of a boot class's name, and its end */
+
+jclass jni_boot_class(JNIEnv *jni, const char *name)
+{
+	char dotted[BOOT_NAME] = "";
+	jclass of_name, found;
+	jstring text;
+
+	for (size_t i = 0; name[i] && i + 1 < sizeof(dotted); i++)
+		dotted[i] = name[i] == '/' ? '.' : name[i];
+	text = (*jni)->NewStringUTF(jni, dotted);
+	if (jni_failed(jni) || !text)
+		return NULL;
+	of_name = (*jni)->GetObjectClass(jni, text);
+	found = for_name(jni, of_name, text);
+	if (jni_failed(jni))
+		found = NULL;
+	(*jni)->DeleteLocalRef(jni, of_name);
+	(*jni)->DeleteLocalRef(jni, text);
+	return found;
 }
 
 bool jni_failed(JNIEnv *jni)

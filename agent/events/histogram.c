@@ -67,7 +67,7 @@ static jlong call_long(JNIEnv *jni, jclass class, jobject object, const char *na
 
 uint64_t runtime_used_bytes(JNIEnv *jni)
 {
-	jclass class = (*jni)->FindClass(jni, "java/lang/Runtime");
+	jclass class = jni_boot_class(jni, "java/lang/Runtime");
 	jmethodID get = NULL;
 	jobject runtime = NULL;
 	jlong total = 0, free = 0;

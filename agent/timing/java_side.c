@@ -7,9 +7,9 @@
 
 static jclass class_find(JNIEnv *jni, const struct java_side *s)
 {
-	jclass class = (*jni)->FindClass(jni, s->name);
+	jclass class = jni_boot_class(jni, s->name);
 
-	if (!jni_failed(jni) && class)
+	if (class)
 		return class;
 	class = (*jni)->DefineClass(jni, s->name, NULL, (const jbyte *)s->start, (jsize)(s->end - s->start));
 	return jni_failed(jni) ? NULL : class;

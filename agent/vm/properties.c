@@ -17,7 +17,7 @@ struct java_properties {
 /* The result of a method without arguments, or NULL. No exception is left. */
 static jobject call(JNIEnv *jni, jobject object, const char *class_name, const char *name, const char *signature)
 {
-	jclass class = (*jni)->FindClass(jni, class_name);
+	jclass class = jni_boot_class(jni, class_name);
 	jmethodID method = class ? (*jni)->GetMethodID(jni, class, name, signature) : NULL;
 	jobject result = method ? (*jni)->CallObjectMethod(jni, object, method) : NULL;
 
@@ -26,7 +26,7 @@ static jobject call(JNIEnv *jni, jobject object, const char *class_name, const c
 
 static jobject system_properties(JNIEnv *jni)
 {
-	jclass class = (*jni)->FindClass(jni, "java/lang/System");
+	jclass class = jni_boot_class(jni, "java/lang/System");
 	jmethodID get =
 		class ? (*jni)->GetStaticMethodID(jni, class, "getProperties", "()Ljava/util/Properties;") : NULL;
 	jobject properties = get ? (*jni)->CallStaticObjectMethod(jni, class, get) : NULL;
@@ -42,10 +42,8 @@ static bool open(JNIEnv *jni, struct java_properties *p)
 	p->properties = system_properties(jni);
 	if (!p->properties)
 		return false;
-	p->string = (*jni)->FindClass(jni, "java/lang/String");
-	if (jni_failed(jni) || !p->string)
-		return false;
-	class = (*jni)->FindClass(jni, "java/util/Properties");
+	p->string = jni_boot_class(jni, "java/lang/String");
+	class = p->string ? jni_boot_class(jni, "java/util/Properties") : NULL;
 	p->get =
 		class ? (*jni)->GetMethodID(jni, class, "getProperty", "(Ljava/lang/String;)Ljava/lang/String;") : NULL;
 	if (!jni_failed(jni) && p->get)

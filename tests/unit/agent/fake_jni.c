@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Numbers of an object and of methods. */
-enum { RUNTIME = 50, TOTAL_MEMORY, FREE_MEMORY, METHODS };
+enum { RUNTIME = 50, TOTAL_MEMORY, FREE_MEMORY, METHODS, FOR_NAME };
 
 static jthrowable JNICALL exception_occurred(JNIEnv *jni)
 {
@@ -73,12 +73,19 @@ static jclass JNICALL superclass(JNIEnv *jni, jclass class)
 	return fake_reference((uintptr_t) class < 100 ? 100 : 0); /* class 100 is Object */
 }
 
-static jclass JNICALL find_class(JNIEnv *jni, const char *name)
+/* The last string that was made. */
+static __thread char made[64];
+
+const char *fake_string(void)
 {
-	JNI(FindClass, NULL);
-	return strcmp(name, "java/lang/Thread") == 0	   ? fake_reference(1)
-	       : strcmp(name, "java/lang/Runtime") == 0	   ? fake_reference(RUNTIME)
-	       : strncmp(name, "java/lang/Braid", 15) == 0 ? fake_reference(METHODS)
+	return made;
+}
+
+static jobject class_for_name(void)
+{
+	return strcmp(made, "java.lang.Thread") == 0	   ? fake_reference(1)
+	       : strcmp(made, "java.lang.Runtime") == 0	   ? fake_reference(RUNTIME)
+	       : strncmp(made, "java.lang.Braid", 15) == 0 ? fake_reference(METHODS)
 							   : NULL;
 }
 
@@ -97,6 +104,8 @@ static jmethodID JNICALL get_static_method(JNIEnv *jni, jclass class, const char
 {
 	JNI(GetStaticMethodID, NULL);
 	(void)signature;
+	if (strcmp(name, "forName") == 0)
+		return (jmethodID)FOR_NAME;
 	if (((uintptr_t) class & 0xffff) == METHODS)
 		return (jmethodID)METHODS;
 	return (uintptr_t) class == RUNTIME && strcmp(name, "getRuntime") == 0 ? (jmethodID)RUNTIME : NULL;
@@ -114,7 +123,7 @@ static jobject JNICALL call_static(JNIEnv *jni, jclass class, jmethodID method, 
 {
 	JNI(CallStaticObjectMethod, NULL);
 	(void)class;
-	return fake_reference((uintptr_t)method);
+	return (uintptr_t)method == FOR_NAME ? class_for_name() : fake_reference((uintptr_t)method);
 }
 
 static jlong JNICALL call_long(JNIEnv *jni, jobject object, jmethodID method, ...)
@@ -127,7 +136,7 @@ static jlong JNICALL call_long(JNIEnv *jni, jobject object, jmethodID method, ..
 static jstring JNICALL new_string(JNIEnv *jni, const char *s)
 {
 	JNI(NewStringUTF, NULL);
-	(void)s;
+	strncpy(made, s, sizeof(made) - 1);
 	return fake_reference(2);
 }
 
@@ -269,7 +278,6 @@ static union {
 		       .EnsureLocalCapacity = ensure_capacity,
 		       .GetObjectClass = object_class,
 		       .GetSuperclass = superclass,
-		       .FindClass = find_class,
 		       .GetMethodID = get_method,
 		       .GetStaticMethodID = get_static_method,
 		       .CallStaticObjectMethod = call_static,

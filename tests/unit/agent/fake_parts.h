@@ -25,6 +25,8 @@ bool fake_jni_called(size_t slot);
 	} while (0)
 /* Makes one more local reference. */
 void *fake_reference(uintptr_t object);
+/* The text of the last string that the agent made. */
+const char *fake_string(void);
 
 /* The slot of a function that this JVM does not have; slot 0 of JNI has none. */
 #define FAKE_JNI_OTHER 0
