@@ -442,7 +442,7 @@ void agents_stop(struct agents *a)
 	}
 }
 
-bool agents_leave(struct agents *a, pid_t command, bool inherited, char *path, size_t size)
+bool agents_leave(struct agents *a, pid_t command, bool ended, bool inherited, char *path, size_t size)
 {
 	bool loaded = false;
 	struct listener *d;
@@ -452,13 +452,12 @@ bool agents_leave(struct agents *a, pid_t command, bool inherited, char *path, s
 		loaded |= l->process->pid == command;
 	}
 	LL_FOREACH (a->listeners.list, d) {
-		if (d->pid || d->listening.fd < 0 || (loaded && !inherited))
+		if (d->pid || d->listening.fd < 0 || ((loaded || ended) && !inherited))
 			continue;
 		snprintf(path, size, "%s", d->staging.library);
 		source_unwatch(a->env.sources, &d->listening);
 		d->listening.fd = -1;
-		staging_leave(&d->staging);
-		return true;
+		return staging_leave(&d->staging, !ended);
 	}
 	return false;
 }

@@ -53,11 +53,11 @@ bool agents_behind(const struct agents *a);
 void agents_stop(struct agents *a);
 
 /*
- * For a command that goes on without the recording. True when the library has to stay for JVMs that the command may
- * still start: they inherit the option (`inherited`), or the command is a JVM that has not loaded it yet. `path`
- * receives the library's path.
+ * For a command that goes on without the recording, or has `ended`, but perhaps not all that it started. True when the
+ * library has to stay for JVMs that are still to start: they inherit the option (`inherited`), or the command is a JVM
+ * that has not loaded it yet. `path` receives the library's path.
  */
-bool agents_leave(struct agents *a, pid_t command, bool inherited, char *path, size_t size);
+bool agents_leave(struct agents *a, pid_t command, bool ended, bool inherited, char *path, size_t size);
 
 /*
  * Emits what needs reports of both the agents and the kernel side, which has been read up to now. `final`: no more

@@ -69,8 +69,11 @@ void staging_remove(struct staging *d);
  */
 void staging_sweep_own(void);
 
-/* Removes only the socket: JVMs that load the library later find no collector. */
-void staging_leave(struct staging *d);
+/*
+ * For a launched command. Removes the socket, so JVMs that load the library later find no collector, and unless it is
+ * `needed`, also the rest, if no process mentions it in its environment or command line. Returns whether that stays.
+ */
+bool staging_leave(struct staging *d, bool needed);
 
 /*
  * Loads the library at `d->library` into the JVM with HotSpot's attach protocol. The options are "sock=<d->socket>", a

@@ -142,8 +142,17 @@ static int staging_lock(int dir)
 	return fstat(dir, &st) < 0 || !st.st_nlink ? -EAGAIN : 0;
 }
 
+/*
+ * A command that root starts may run JVMs as other users, which inherit the option and end if they cannot load the library.
+ * The socket is not for them: the collector attaches to them later.
+ */
+static int staging_share(int dir)
+{
+	return fchmodat(dir, SOCKET_NAME, 0700, 0) || fchmod(dir, STAGING_SHARED) ? -errno : 0;
+}
+
 /* Creates and fills the directory in d->parent_fd, as the process's user. */
-static int staging_fill(struct staging *d, uid_t uid, const char **what)
+static int staging_fill(struct staging *d, uid_t uid, bool shared, const char **what)
 {
 	struct stat st;
 	int fd;
@@ -172,7 +181,8 @@ static int staging_fill(struct staging *d, uid_t uid, const char **what)
 	if (fd < 0)
 		return fd;
 	d->listen_fd = fd;
-	return 0;
+	*what = "does not keep its mode";
+	return shared ? staging_share(d->dir_fd) : 0;
 }
 
 static void staging_reset(struct staging *d)
@@ -188,7 +198,7 @@ static void staging_names(struct staging *d, const struct place *p)
 }
 
 static int staging_try(struct staging *d, const struct place *p, int root, int cwd, const struct proc_status *who,
-		       const char **what)
+		       bool shared, const char **what)
 {
 	struct as_user saved;
 	char name[sizeof(d->name)] = STAGING_PREFIX;
@@ -205,7 +215,7 @@ static int staging_try(struct staging *d, const struct place *p, int root, int c
 	if (err >= 0) {
 		d->parent_fd = err;
 		memcpy(d->name, name, sizeof(d->name));
-		err = staging_fill(d, who->uid, what);
+		err = staging_fill(d, who->uid, shared, what);
 	}
 	as_user_end(&saved);
 	if (err) {
@@ -262,7 +272,7 @@ int staging_create(struct staging *d, pid_t pid, char why[ATTACH_WHY_MAX])
 
 		if (!places[i].open && cwd < 0)
 			continue;
-		err = staging_try(d, &places[i], root, cwd, &who, &what);
+		err = staging_try(d, &places[i], root, cwd, &who, !pid && who.uid == 0, &what);
 		if (!err) {
 			if (length)
 				log_debug("process %d: the agent is staged in %s, because %s", (int)pid, places[i].path,
@@ -291,11 +301,19 @@ static void staging_forget(struct staging *d)
 	staging_reset(d);
 }
 
-void staging_leave(struct staging *d)
+bool staging_leave(struct staging *d, bool needed)
 {
+	struct stat st;
+	bool stays;
+
 	if (d->dir_fd >= 0)
 		unlinkat(d->dir_fd, SOCKET_NAME, 0);
+	close_fd(&d->dir_fd); /* and with it the lock */
+	if (!needed)
+		staging_sweep(d->parent_fd, geteuid(), getegid());
+	stays = fstatat(d->parent_fd, d->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	staging_forget(d);
+	return stays;
 }
 
 void staging_empty(int dir)

@@ -7,6 +7,7 @@
 #include "util/random.h"
 
 #define STAGING_PREFIX ".braid-"
+#define STAGING_SHARED 0711 /* mode of the directory for a command of root's, whose JVMs may run as other users */
 #define STAGING_NAME_LENGTH (sizeof(STAGING_PREFIX) - 1 + RANDOM_DIGITS)
 
 /* Removes the staged files, but not the directory, which is open at `dir`. */

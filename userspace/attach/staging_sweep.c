@@ -53,6 +53,11 @@ static bool is_staging_name(const char *name)
 	       strspn(name + prefix, "0123456789abcdef") == STAGING_NAME_LENGTH - prefix;
 }
 
+static bool is_staging_mode(mode_t mode, uid_t uid)
+{
+	return mode == 0700 || (mode == STAGING_SHARED && uid == 0);
+}
+
 /* Opens and locks a directory of this user that no recorder holds. Mounts in its place are not followed. */
 static int left_lock(int place, const char *name, uid_t uid, int64_t *age)
 {
@@ -63,7 +68,7 @@ static int left_lock(int place, const char *name, uid_t uid, int64_t *age)
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) == 0 && st.st_uid == uid && (st.st_mode & 07777 & ~S_ISGID) == 0700 &&
+	if (fstat(fd, &st) == 0 && st.st_uid == uid && is_staging_mode(st.st_mode & 07777 & ~S_ISGID, uid) &&
 	    flock(fd, LOCK_EX | LOCK_NB) == 0) {
 		*age = time(NULL) - st.st_ctim.tv_sec;
 		return fd;
@@ -142,7 +147,7 @@ static void read_names(struct sweep *s, pid_t pid, const char *file)
 	close(fd);
 }
 
-/* Only processes of this user can load the staged library. */
+/* Only processes of this user can load the staged library; all can load that of a command of root's. */
 static void find_named(struct sweep *s)
 {
 	DIR *d = opendir("/proc");
@@ -153,7 +158,7 @@ static void find_named(struct sweep *s)
 	while (d && !s->unknown && (e = readdir(d))) {
 		pid_t pid = (pid_t)atoi(e->d_name);
 
-		if (pid <= 0 || proc_status_read(pid, &status) || status.uid != s->uid)
+		if (pid <= 0 || proc_status_read(pid, &status) || (s->uid && status.uid != s->uid))
 			continue;
 		read_names(s, pid, "environ");
 		read_names(s, pid, "cmdline");

@@ -506,25 +506,6 @@ static void finish(struct loop *l)
 		sink_flush(&s->sink);
 }
 
-/* The command outlives the recording. */
-static void leave_command(struct loop *l)
-{
-	const struct session *s = l->s;
-	char library[PATH_MAX] = "";
-	bool left;
-
-	if (!command_runs(&l->command))
-		return;
-	left = agents_leave(s->agents, l->command.pid, l->command.in_environment, library, sizeof(library));
-	if (s->options->quiet)
-		return;
-	fprintf(stderr, "braid: %s continues as process %d%s\n", s->options->command[0], (int)l->command.pid,
-		s->interrupted || s->options->kill ? ", although it was sent SIGTERM"
-						   : "; --kill would end it with the recording");
-	if (left)
-		fprintf(stderr, "braid: %s stays in place: JVMs that the command starts load it\n", library);
-}
-
 static void free_parts(struct session *s)
 {
 	control_close(s->control);
@@ -580,7 +561,7 @@ int session_record(const struct record_options *o, int *status)
 	if (!err)
 		summary_print(&l.summary, &s, l.counters.walk_ns);
 	command_cancel(&l.command);
-	leave_command(&l);
+	targets_leave(&s, &l.command);
 out:
 	closed = trace_writer_close(s.sink.writer);
 	if (closed && !s.sink.error)

@@ -8,7 +8,9 @@
 #include "util/log.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/capability.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -108,4 +110,26 @@ bool targets_gone(const struct session *s, const struct command *command)
 	if (o->system_wide || (command->pid && !command->ended))
 		return false;
 	return command->pid ? true : processes_running(s->processes) == 0;
+}
+
+void targets_leave(const struct session *s, struct command *command)
+{
+	const char *name = s->options->command ? s->options->command[0] : "";
+	char library[PATH_MAX] = "";
+	bool runs = command_runs(command), left;
+
+	if (!command->pid)
+		return;
+	left = agents_leave(s->agents, command->pid, !runs, command->in_environment, library, sizeof(library));
+	if (s->options->quiet)
+		return;
+	if (runs)
+		fprintf(stderr, "braid: %s continues as process %d%s\n", name, (int)command->pid,
+			s->interrupted || s->options->kill ? ", although it was sent SIGTERM"
+							   : "; --kill would end it with the recording");
+	else if (left)
+		fprintf(stderr, "braid: processes that %s has started go on without the recording\n", name);
+	if (left)
+		fprintf(stderr, "braid: %s stays in place: JVMs that %s load it\n", library,
+			runs ? "the command starts" : "they start");
 }

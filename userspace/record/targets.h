@@ -15,4 +15,7 @@ int targets_add(struct processes *p, const struct record_options *o);
 /* Whether nothing is left to be recorded: every target has ended, or all is done. */
 bool targets_gone(const struct session *s, const struct command *command);
 
+/* Says what outlives the recording, the command or what it has started, and lets it find the agent's library. */
+void targets_leave(const struct session *s, struct command *command);
+
 #endif

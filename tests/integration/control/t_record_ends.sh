@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # How recordings end, and what happens to their commands.
-# takes: 8 s
+# takes: 9 s
 source "$(dirname "$0")/../lib.sh"
 
 sleeping()
@@ -40,6 +40,21 @@ echo >go
 grep -q "64-Bit Server VM" said || fail "a JVM did not start after the recording's end"
 library=$(sed -n 's/^braid: \(.*\) stays in place: JVMs.*/\1/p' err)
 rm -rf "${library%/*}"
+
+# What the command has started goes on when it ends: JVMs start there, too. The next recorder removes the library after their end.
+mkfifo daemon.go daemon.said
+"$BUILD/braid" record -o daemon.trace -- sh -c '(read line; exec "$@") <daemon.go >daemon.said 2>&1 & :' sh "$JAVA" -version >out 2>err ||
+	fail "$(cat err)"
+grep -qx 'braid: processes that sh has started go on without the recording' err || fail "no word about them: $(cat err)"
+library=$(sed -n 's/^braid: \(.*\) stays in place: JVMs that they start load it$/\1/p' err)
+[[ -f $library && ! -e ${library%/*}/socket ]] || fail "no agent for JVMs of what goes on: $(cat err)"
+echo >daemon.go
+grep -q "64-Bit Server VM" daemon.said || fail "a JVM did not start after its parent's parent had ended"
+rm -rf "${library%/*}"
+braid record -o ended.trace -- sh -c 'echo "$JAVA_TOOL_OPTIONS"' >out 2>err || fail "$(cat err)"
+dir=$(sed -n 's|^-agentpath:\(.*\)/libbraid-agent.so=.*|\1|p' out)
+[[ -n $dir && ! -e $dir ]] || fail "left behind although nothing goes on: '$dir'"
+[[ $(wc -l <err) -eq 1 ]] || fail "more is said than what was recorded: $(cat err)"
 
 # A JVM that is the command itself and has loaded the agent no longer needs braid, and continues.
 mkfifo jvm.in
