@@ -24,8 +24,9 @@ bool common_open(struct trace_reader **reader, const char *path)
 	if (!err)
 		return true;
 	if (err == -EMEDIUMTYPE)
-		log_error("%s is not a braid trace (%s); record one with `braid record`", path,
-			  why ? why : "unknown format");
+		log_error(
+			"%s is not a braid trace (%s); `braid record` records one, and `braid import` makes one of another tool's file",
+			path, why ? why : "unknown format");
 	else if (err == -EPROTONOSUPPORT)
 		log_error("%s cannot be read (%s); use the braid that recorded it", path, why ? why : "newer format");
 	else if (err == -ENOENT && strcmp(path, DEFAULT_TRACE) == 0)
@@ -253,13 +254,13 @@ static bool check_filter(const struct loaded *l, const struct filter *filter)
 		return true;
 	for (size_t i = 0; i < filter->pids.count; i++)
 		if (!has_process(l->analyzer, filter->pids.at[i])) {
-			log_error("%s has no process %u; `braid report %s` lists its processes", l->path,
+			log_error("%s has no process %u; `braid info %s` lists its processes", l->path,
 				  filter->pids.at[i], l->path);
 			return false;
 		}
 	for (size_t i = 0; i < filter->tids.count; i++)
 		if (!has_thread(l->analyzer, filter->tids.at[i])) {
-			log_error("%s has no thread %u; `braid report %s` lists its threads", l->path,
+			log_error("%s has no thread %u; `braid report --full %s` lists its threads", l->path,
 				  filter->tids.at[i], l->path);
 			return false;
 		}

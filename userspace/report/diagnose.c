@@ -94,8 +94,12 @@ void diagnosis_lines(FILE *out, const struct diagnosis *d, const char *path)
 	size_t others;
 
 	if (!d->findings.count) {
-		fprintf(out, "  suspicious nothing, by %u rules%s\n", d->checked,
-			d->unchecked.count ? "; others need more events: braid diagnose" : "");
+		fprintf(out, "  suspicious nothing, by %u rules", d->checked);
+		if (d->unchecked.count) {
+			fputs("; others need more events: braid diagnose ", out);
+			shell_word(out, path);
+		}
+		putc('\n', out);
 		return;
 	}
 	others = d->findings.count - 1;

@@ -289,6 +289,8 @@ static void methods(FILE *out, const struct summary *s)
 	for (size_t i = 0; i < s->v->methods.count && i < MOST; i++) {
 		const struct method_view *m = &s->v->methods.at[i];
 
+		if (i && m->self <= 0)
+			break; /* it only called others */
 		item(&l, "%.1f %% %s", percent(m->self, s->v->an->samples.quality.total), m->name);
 	}
 	putc('\n', out);

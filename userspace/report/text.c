@@ -196,8 +196,19 @@ void text_jvms(FILE *out, const struct views *v)
 
 static void text_quality_row(FILE *out, const char *name, const struct quality *q)
 {
-	fprintf(out, "  %-16s %10" PRIu64 " samples %10" PRIu64 " complete %7.2f%%\n", name, q->total,
-		q->by_cause[CAUSE_COMPLETE], percent(q->by_cause[CAUSE_COMPLETE], q->total));
+	fprintf(out, "  %-16s %10" PRIu64 " sample%s", name, q->total, plural(q->total));
+	if (q->total)
+		fprintf(out, "%*s %9" PRIu64 " complete %7.2f%%", q->total == 1 ? 2 : 1, "",
+			q->by_cause[CAUSE_COMPLETE], percent(q->by_cause[CAUSE_COMPLETE], q->total));
+	putc('\n', out);
+}
+
+static void text_named(FILE *out, int width, const char *kind, uint64_t frames, uint64_t named)
+{
+	fprintf(out, " %*" PRIu64 " %s", width, frames, kind);
+	if (frames)
+		fprintf(out, " %.2f%% named", percent(named, frames));
+	putc(',', out);
 }
 
 static void text_virtual_threads(FILE *out, const struct analysis *an)
@@ -224,9 +235,10 @@ void text_quality(FILE *out, const struct views *v)
 	else
 		fprintf(out, "  %-16s not known: there was no agent to name them\n", "Java threads");
 	text_virtual_threads(out, an);
-	fprintf(out, "  %-16s %10" PRIu64 " Java %6.2f%% named, %" PRIu64 " native %.2f%% named, %" PRIu64 " kernel\n",
-		"frames", f->java, percent(f->java_named, f->java), f->native, percent(f->native_named, f->native),
-		f->kernel);
+	fprintf(out, "  %-16s", "frames");
+	text_named(out, 10, "Java", f->java, f->java_named);
+	text_named(out, 0, "native", f->native, f->native_named);
+	fprintf(out, " %" PRIu64 " kernel\n", f->kernel);
 	if (an->samples.quality.total == an->samples.quality.by_cause[CAUSE_COMPLETE])
 		return;
 	fprintf(out, "  %-16s %10s %10s\n", "incomplete", "all", "Java");

@@ -227,7 +227,7 @@ static int other_open(struct trace_output *out, const char *path, bool look)
 	int fd, err;
 
 	if (stat(path, &st))
-		return errno == ENOENT ? -ENOLINK : -errno;
+		return errno == ENOENT && *path ? -ENOLINK : -errno;
 	if (is_strangers(path, &st))
 		return -EUSERS;
 	if (S_ISDIR(st.st_mode))

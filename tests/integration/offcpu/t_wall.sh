@@ -58,3 +58,4 @@ END
 braid record -F 99 -e cpu -o none.trace -- true 2>err || fail "$(cat err)"
 braid report --wall none.trace 2>notes >none.txt
 grep -q 'has no times of threads; record them with' notes || fail "nothing says that there are none: $(cat notes)"
+[[ ! -s none.txt ]] || fail "tables of what was not recorded: $(cat none.txt)"

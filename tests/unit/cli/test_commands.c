@@ -206,7 +206,8 @@ START_TEST(damage_is_loss)
 	const char *const args[] = {"braid x", trace_path, NULL},
 			  *const json[] = {"braid x", "--json", trace_path, NULL},
 			  *const full[] = {"braid x", "--full", trace_path, NULL},
-			  *const raw[] = {"braid x", "--raw", trace_path, NULL};
+			  *const raw[] = {"braid x", "--raw", trace_path, NULL},
+			  *const batch[] = {"braid x", "--batch", trace_path, NULL};
 	FILE *f = fopen(trace_path, "r+");
 	char *text;
 	long size;
@@ -237,6 +238,10 @@ START_TEST(damage_is_loss)
 	free(text);
 	free(output_of(cmd_script, 3, raw));
 	ck_assert_ptr_nonnull(strstr(error_text, "is damaged: 24 of its"));
+	text = output_of(cmd_top, 3, batch);
+	ck_assert_ptr_nonnull(strstr(error_text, "is damaged: 24 of its"));
+	ck_assert_ptr_nonnull(strstr(text, "foo::bar(int)"));
+	free(text);
 }
 END_TEST
 
@@ -331,7 +336,7 @@ START_TEST(commands_refuse)
 	REFUSED(cmd_report, "are outside of the recording: ", "--to", "2025-12-31T23:59:59Z", trace_path);
 	REFUSED(cmd_report, "cannot read /nonexistent: No such file", "/nonexistent");
 	REFUSED(cmd_info, "/etc/passwd is not a braid trace (", "/etc/passwd");
-	REFUSED(cmd_script, "record one with `braid record`", "/etc/passwd");
+	REFUSED(cmd_script, "`braid record` records one, and `braid import`", "/etc/passwd");
 	REFUSED(cmd_replay, "/ is not a braid trace (", "/");
 	REFUSED(cmd_export, "is the trace itself", "--format", "collapsed", "-o", trace_path, trace_path);
 	REFUSED(cmd_export, "/dev/full: No space left", "--format", "collapsed", "-o", "/dev/full", trace_path);
@@ -371,6 +376,8 @@ static const struct {
 	{cmd_record, {"braid record", "-p", "0x3fffff"}},
 	{cmd_record, {"braid record", "-p", "4194304,4294967297"}},
 	{cmd_ctl, {"braid ctl", "4194305", "status"}},
+	{cmd_query, {"braid query", "/etc/passwd"}}, /* a file, and no question */
+	{cmd_query, {"braid query", "--named", "no-such-question"}},
 };
 
 START_TEST(command_line_is_checked)
@@ -398,7 +405,7 @@ START_TEST(default_is_read)
 		refused(commands[i], "no braid.trace in this directory", (const char *const[]){"braid x", NULL});
 	ck_assert_int_eq(symlink(trace_path, "braid.trace"), 0);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		char *named = RUN(commands[i], trace_path), *text = RUN(commands[i], "--", NULL);
+		char *named = RUN(commands[i], "braid.trace"), *text = RUN(commands[i], "--", NULL);
 
 		ck_assert_str_eq(text, named);
 		free(named);

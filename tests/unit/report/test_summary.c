@@ -168,6 +168,51 @@ START_TEST(long_names_are_cut)
 }
 END_TEST
 
+/* Methods that only called others are not among the hottest. */
+START_TEST(only_what_ran_is_hot)
+{
+	struct filter f = {0};
+	struct run r;
+	char *text;
+	const char *hottest;
+
+	ck_assert_int_eq(filter_add_tids(&f, "200"), 0);
+	r = run_begin(&f);
+	run_analyze(&r, &f);
+	text = summary_of(&r);
+	hottest = line_of(text, "hottest");
+	ck_assert_msg(hottest && strcspn(hottest, "%") < strcspn(hottest + 1, "\n"), "%s", text);
+	ck_assert_msg(!strstr(hottest, " 0.0 %") || strstr(hottest, " 0.0 %") > strchr(hottest + 1, '\n'), "%s", text);
+	free(text);
+	run_free(&r);
+	filter_free(&f);
+}
+END_TEST
+
+/* No share is given of what there is none of. */
+START_TEST(no_share_of_nothing)
+{
+	static const struct trace_damage whole = {0};
+	const struct report_source source = {.path = "a.trace", .damage = &whole};
+	struct filter f = {0};
+	struct run r;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	ck_assert_int_eq(filter_add_tids(&f, "200"), 0);
+	r = run_begin(&f);
+	run_analyze(&r, &f);
+	report_text(out, r.v, &source, REPORT_TOP);
+	fclose(out);
+	ck_assert_msg(strstr(text, "\n  Java threads              0 samples\n") != NULL, "%s", text);
+	ck_assert_msg(strstr(text, "\n  frames                    0 Java, ") != NULL, "%s", text);
+	free(text);
+	run_free(&r);
+	filter_free(&f);
+}
+END_TEST
+
 Suite *test_summary(void)
 {
 	Suite *suite = suite_create("summary");
@@ -175,6 +220,8 @@ Suite *test_summary(void)
 
 	tcase_add_test(summary, ten_lines_at_most);
 	tcase_add_test(summary, long_names_are_cut);
+	tcase_add_test(summary, only_what_ran_is_hot);
+	tcase_add_test(summary, no_share_of_nothing);
 	suite_add_tcase(suite, summary);
 	return suite;
 }

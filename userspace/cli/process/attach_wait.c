@@ -52,7 +52,7 @@ bool attach_ask_text(pid_t pid, enum attach_text which, int text_fd, const char 
 	pid_t child;
 
 	if (jvm_process_read(pid, &jvm) != 1) {
-		log_error("process %d: %s: it is no JVM", (int)pid, failed);
+		log_error("process %d is not a JVM; `braid list` shows the JVMs", (int)pid);
 		return false;
 	}
 	if (!jvm.attachable) {

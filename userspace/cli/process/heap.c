@@ -265,7 +265,7 @@ static bool is_jvm(pid_t pid)
 	else if (is == 0)
 		log_error("process %d is not a JVM; `braid list` shows the JVMs", (int)pid);
 	else
-		log_error("process %d: %s", (int)pid, jvm.why);
+		log_error("process %d: its heap cannot be read: %s", (int)pid, jvm.why);
 	return false;
 }
 

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define FAILED "its JVM does not say whose its memory is"
+#define FAILED "its JVM cannot be asked for its native memory"
 
 const char *memory_owner_name(const struct resident_part *p)
 {

@@ -49,6 +49,7 @@ struct top {
 	bool screen;		/* there is to be one, */
 	bool begun;		/* and it is there */
 	bool ended;		/* no more will come */
+	bool damaged;		/* the finished file, whose rest is shown */
 	uint64_t last_ns;	/* of the trace, */
 	uint64_t last_at_ns;	/* and when that was read */
 	uint64_t refresh_ns;	/* when the next page is due */
@@ -233,6 +234,7 @@ static int look(struct top *t)
 
 static int load(struct top *t)
 {
+	struct report_source source = {.damage = trace_reader_damage(t->reader)};
 	struct analyzer *a;
 	struct trace_rec rec;
 	int got = 0, err = analyzer_new(&a);
@@ -243,6 +245,9 @@ static int load(struct top *t)
 		analyzer_free(a);
 		return err;
 	}
+	source.bytes = trace_reader_bytes(t->reader);
+	common_report_state(t->options->file, &source, a->ended, a->ignored);
+	t->damaged = source_is_damaged(&source, a);
 	t->ui.whole = t->ended = true;
 	t->ui.age_ns = analyzer_duration_ns(a);
 	return shot_new(&t->shot, a) ?: ui_show(&t->ui, t->shot);
@@ -504,5 +509,5 @@ int cmd_top(int argc, char **argv)
 	recent_free(t.recent);
 	trace_reader_close(t.reader);
 	recording_free(&o.recording);
-	return err ? EXIT_FAILURE : t.recorder.status;
+	return err ? EXIT_FAILURE : t.damaged ? EXIT_DAMAGED : t.recorder.status;
 }

@@ -262,7 +262,7 @@ static void warn_about(const struct diff_report *r)
 		log_warning("the recordings have different lengths; leave out --amounts to compare shares");
 	for (int side = 0; side < DIFF_SIDES; side++)
 		if (r->diff->total[side] <= 0)
-			log_warning("%s has nothing of this to compare", r->path[side]);
+			log_warning("%s has no %s to compare", r->path[side], r->what);
 }
 
 static bool write_page(const struct loaded l[DIFF_SIDES], const struct diff_report *report,

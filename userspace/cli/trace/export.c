@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <analyze/events.h>
 #include <analyze/kinds.h>
@@ -33,16 +34,17 @@ static const struct {
 	bool tables;	 /* it has everything */
 	bool code;	 /* the compiled code, without samples */
 	bool spans;	 /* stacks by span, too */
+	bool binary;
 } formats[] = {{.name = "collapsed"},
-	       {"pprof", .stacks = pprof_write, .spans = true},
-	       {"otlp", .stacks = otlp_write, .spans = true},
+	       {"pprof", .stacks = pprof_write, .spans = true, .binary = true},
+	       {"otlp", .stacks = otlp_write, .spans = true, .binary = true},
 	       {"speedscope", .stacks = speedscope_write},
 	       {"hprof", .stacks = hprof_write, .samples = true},
 	       {"heatmap", .timed = heatmap_write, .samples = true, .own_stacks = true},
 	       {"firefox", .timed = firefox_write},
 	       {"chrome", .timed = chrome_write},
-	       {"perfetto", .timed = perfetto_write},
-	       {"jfr", .timed = jfr_write, .own_stacks = true},
+	       {"perfetto", .timed = perfetto_write, .binary = true},
+	       {"jfr", .timed = jfr_write, .own_stacks = true, .binary = true},
 	       {"perf-map", .code = true},
 	       {"sqlite", .tables = true}};
 
@@ -140,6 +142,13 @@ static void check_tables(struct argp_state *state, const struct export_options *
 		argp_error(state, "--format sqlite needs a file: -o OUT");
 }
 
+static void check_terminal(struct argp_state *state, const struct export_options *o)
+{
+	if ((!o->output || strcmp(o->output, "-") == 0) && isatty(STDOUT_FILENO))
+		argp_error(state, "--format %s is not text for a terminal; redirect it, or name a file with -o",
+			   formats[o->format].name);
+}
+
 static void check_code(struct argp_state *state, const struct export_options *o)
 {
 	const struct filter *f = &o->common.filter;
@@ -193,6 +202,8 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 			check_tables(state, o);
 		if (formats[o->format].code)
 			check_code(state, o);
+		if (formats[o->format].binary)
+			check_terminal(state, o);
 		if (o->format && (o->collapsed.threads || o->collapsed.lines))
 			argp_error(state, "--threads and --lines are for --format collapsed; the others have threads "
 					  "and lines anyway");
@@ -357,7 +368,9 @@ static bool write_tables(const struct loaded *l, const struct export_options *o)
 	if (err > 0)
 		log_error("cannot write %s: %s", o->output, query_why(q));
 	query_close(q);
-	return out && common_output_close(out, o->output, err > 0 ? -EIO : err);
+	if (err > 0) /* it is not complete */
+		unlink(o->output);
+	return out && common_output_close(out, o->output, err < 0 ? err : 0) && err == 0;
 }
 
 static bool write_code(const struct loaded *l, const struct export_options *o)

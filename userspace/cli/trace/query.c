@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <query/query.h>
 #include <util/log.h>
@@ -60,6 +61,14 @@ static enum query_format parse_format(struct argp_state *state, const char *arg)
 	return QUERY_TABLE;
 }
 
+static bool is_named(const char *name)
+{
+	char *sql = query_named(name);
+
+	free(sql);
+	return sql != NULL;
+}
+
 /* FILE and SQL, or one of them: without another source of SQL, one argument is SQL. */
 static void check_arguments(struct argp_state *state, struct query_options *o)
 {
@@ -69,10 +78,15 @@ static void check_arguments(struct argp_state *state, struct query_options *o)
 		argp_error(state, "--file and --named cannot be used together");
 	if (o->schema || o->list)
 		return;
+	if (o->named && !is_named(o->named))
+		argp_error(state, "there is no ready question '%s'; `braid query --list` lists them", o->named);
 	if (elsewhere && o->count > 1)
 		argp_error(state, "unexpected argument '%s'; the question is already there", o->args[1]);
 	if (!elsewhere && !o->count)
 		argp_error(state, "no question; give SQL, or --named NAME of `braid query --list`");
+	if (!elsewhere && o->count == 1 && access(o->args[0], F_OK) == 0)
+		argp_error(state, "no question about %s; give SQL, or --named NAME of `braid query --list`",
+			   o->args[0]);
 	if (!elsewhere && o->count == 1) {
 		o->args[1] = o->args[0];
 		o->args[0] = NULL;
@@ -143,14 +157,9 @@ static char *read_sql(const char *path)
 
 static char *find_sql(const struct query_options *o)
 {
-	char *sql;
-
 	if (o->sql_file)
 		return read_sql(o->sql_file);
-	sql = o->named ? query_named(o->named) : strdup(o->args[1]);
-	if (!sql)
-		log_error("there is no ready question '%s'; `braid query --list` lists them", o->named ? o->named : "");
-	return sql;
+	return o->named ? query_named(o->named) : strdup(o->args[1]);
 }
 
 static bool ask(const struct loaded *l, const struct query_options *o, const char *sql)

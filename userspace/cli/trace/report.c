@@ -168,7 +168,7 @@ static bool write_wall(const struct loaded *l, const struct report_options *o)
 			    filter_is_set(&o->common.filter) ? " in this selection" : "; record them with `-e offcpu`");
 	if (!err && o->json)
 		wall_json(stdout, view, top);
-	else if (!err)
+	else if (!err && (view->all.life_ns || view->virtual.life_ns))
 		wall_text(stdout, view, top);
 	wall_view_free(view);
 	wall_free(wall);
@@ -187,7 +187,7 @@ static bool write_spans(const struct loaded *l, const struct report_options *o)
 							     : ": no program said which request its threads served");
 	if (!err && o->json)
 		spans_json(stdout, view, o->sorted ? &o->order : NULL, top);
-	else if (!err)
+	else if (!err && view->sums.count)
 		spans_text(stdout, view, o->sorted ? &o->order : NULL, top);
 	span_view_free(view);
 	return common_output_close(stdout, NULL, err);
