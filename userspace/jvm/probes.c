@@ -134,7 +134,7 @@ static void report_untrusted(struct probes *p, struct probed *j)
 
 static void report_result(struct probes *p, struct probed *j)
 {
-	if (j->error == -ECANCELED)
+	if (j->error == -ECANCELED || (j->error == -ESRCH && !process_is_there(j->process)))
 		return;
 	if (j->error && j->error != -ENOENT)
 		account_notice(&j->process->account, p->jvms->sink, BRAID_NOTICE_WARNING,

@@ -15,6 +15,8 @@ void text_methods(FILE *out, const struct views *v, unsigned top)
 {
 	uint64_t all = v->an->samples.quality.total;
 
+	if (!v->methods.count)
+		return;
 	fputs("\nHot methods\n", out);
 	text_code(out, v);
 	fprintf(out, "  %7s  %7s %10s  %-11s  %s\n", "self", "total", "samples", "kind", "name");
@@ -41,6 +43,8 @@ void text_lines(FILE *out, const struct views *v, unsigned top)
 
 void text_threads(FILE *out, const struct views *v, unsigned top)
 {
+	if (!v->threads.count)
+		return;
 	fputs("\nThreads\n", out);
 	text_run_states(out, v);
 	fprintf(out, "  %7s %10s  %15s  %4s  %s\n", "share", "samples", "pid/tid", "java", "name");

@@ -223,8 +223,8 @@ static void warnings(FILE *out, const struct views *v)
 	for (size_t i = 0; i < v->notices.count; i++)
 		count += v->notices.at[i].severity != BRAID_NOTICE_INFO;
 	if (count)
-		fprintf(out, "\n%s%zu warning%s of the recording: --full%s\n", style(STYLE_WARN), count, plural(count),
-			style(STYLE_PLAIN));
+		fprintf(out, "\n%s%zu warning%s of the recording; --full prints %s%s\n", style(STYLE_WARN), count,
+			plural(count), count == 1 ? "it" : "them", style(STYLE_PLAIN));
 }
 
 int report_short(FILE *out, const struct views *v, const struct report_source *source, unsigned top)

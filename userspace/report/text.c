@@ -123,6 +123,8 @@ void text_recording(FILE *out, const struct views *v)
 		putc('\n', out);
 	}
 	other_facts(out, an->a);
+	if (!v->processes.count)
+		return;
 	fprintf(out, "\nProcesses (%zu with samples)\n  %7s %10s %8s  %s\n", v->processes.count, "share", "samples",
 		"pid", "name");
 	for (size_t i = 0; i < v->processes.count && i < PROCESSES_SHOWN; i++) {

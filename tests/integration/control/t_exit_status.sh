@@ -20,3 +20,10 @@ tell jvm exit 3
 wait_end "$JAVA_PID" "the recording"
 [[ $STATUS -eq 3 ]] || fail "exit status $STATUS instead of 3: $(cat jvm.err)"
 braid info j.trace >out
+
+# A JVM that ends at once: only it says why.
+status=0
+braid record -o o.trace -- "$JAVA" -XX:+NoSuchOption -version 2>err || status=$?
+[[ $status -eq 1 ]] || fail "exit status $status instead of 1: $(cat err)"
+grep -q "Unrecognized VM option 'NoSuchOption'" err || fail "not the JVM's own words: $(cat err)"
+if grep -q "^braid: warning" err; then fail "a warning about a JVM that has ended: $(cat err)"; fi

@@ -97,7 +97,7 @@ sleep 1000 &
 braid threads $! >text 2>err || fail "sleep: $(cat err)"
 STATUS=0
 braid threads $! --locks >text2 2>err || STATUS=$?
-[[ $STATUS -eq 1 && $(cat err) == *'it is no JVM' && $(cat text2) == process*': 1 thread: 1 sleeping'* ]] || fail "--locks of sleep: $STATUS $(cat text2 err)"
+[[ $STATUS -eq 1 && $(cat err) == *' is not a JVM; `braid list` shows the JVMs' && $(cat text2) == process*': 1 thread: 1 sleeping'* ]] || fail "--locks of sleep: $STATUS $(cat text2 err)"
 kill $!
 grep -q '^process [0-9]*: 1 thread: 1 sleeping; 0 deadlocks$' text || fail "sleep: $(cat text)"
 grep -q ' clock_nanosleep$' text || fail "sleep has no stack: $(cat text)"

@@ -189,7 +189,7 @@ START_TEST(only_what_ran_is_hot)
 }
 END_TEST
 
-/* No share is given of what there is none of. */
+/* No share is given of what there is none of, and no table. */
 START_TEST(no_share_of_nothing)
 {
 	static const struct trace_damage whole = {0};
@@ -207,6 +207,17 @@ START_TEST(no_share_of_nothing)
 	fclose(out);
 	ck_assert_msg(strstr(text, "\n  Java threads              0 samples\n") != NULL, "%s", text);
 	ck_assert_msg(strstr(text, "\n  frames                    0 Java, ") != NULL, "%s", text);
+	free(text);
+	run_free(&r);
+	filter_free(&f);
+	ck_assert_int_eq(filter_add_comm(&f, "nobody"), 0);
+	r = run_begin(&f);
+	run_analyze(&r, &f);
+	out = open_memstream(&text, &size);
+	report_text(out, r.v, &source, REPORT_TOP);
+	fclose(out);
+	ck_assert_msg(!strstr(text, "Hot methods") && !strstr(text, "\nThreads\n") && !strstr(text, "\nProcesses"),
+		      "%s", text);
 	free(text);
 	run_free(&r);
 	filter_free(&f);
