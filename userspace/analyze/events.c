@@ -182,16 +182,14 @@ bool event_is_idle(const struct analysis *an, uint32_t thread, uint32_t stack)
 
 static bool name_event(const struct analysis *an, struct event *e)
 {
-	const struct place *p = place_of(an, e->stack);
-	enum blocked_why why = BLOCKED_CALL;
+	enum blocked_why why;
 
 	if (e->kind != BRAID_JVM_OFFCPU) {
 		e->name = strpool_get(&an->a->strings, e->row->name);
 		e->name_id = e->row->name;
 		return true;
 	}
-	if (p)
-		why = blocked_why_of((enum blocked_why)p->why, e->row->flags);
+	why = place_why(place_of(an, e->stack), e->row->flags);
 	e->name = blocked_reason(why, e->row->flags, &e->name_id);
 	e->idle = event_is_idle(an, e->thread, e->stack);
 	return !is_covered(an, e, why);

@@ -7,7 +7,6 @@
 
 #include <util/text.h>
 
-#include "blocked.h"
 #include "events.h"
 
 static bool begins_one(const char *name, const char *const *with, size_t count)
@@ -44,6 +43,13 @@ static bool is_safepoint_frame(const char *name)
 						       "SafepointMechanism::", "VMThread::execute("};
 
 	return BEGINS_ONE(name, safepoint_frames);
+}
+
+static bool is_vm_lock_frame(const char *name)
+{
+	static const char *const lock_frames[] = {"Mutex::lock", "Monitor::lock"};
+
+	return BEGINS_ONE(name, lock_frames);
 }
 
 /* How the VM's code waits: whatever calls these says more. */
@@ -90,12 +96,13 @@ static void place_java(struct place *p, uint32_t xframe, bool foreign)
 	p->java = xframe;
 	if (foreign)
 		p->own = xframe;
-	p->vm = p->native = p->safepoint = false;
+	p->vm = p->native = p->safepoint = p->vm_lock = false;
 }
 
 static void place_native(struct place *p, const char *name, enum frame_owner owner)
 {
 	p->safepoint = p->safepoint || is_safepoint_frame(name);
+	p->vm_lock = p->vm_lock || (owner == OWNER_VM && is_vm_lock_frame(name));
 	p->vm = p->vm || owner == OWNER_VM;
 	p->native = p->native || (owner == OWNER_OTHER && p->java != ROW_NONE);
 }
@@ -166,6 +173,13 @@ const struct place *places_get(const struct places *pl, const struct analysis *a
 	while (count)
 		place_stack(pl, an, unknown[--count]);
 	return &pl->at[stack];
+}
+
+enum blocked_why place_why(const struct place *p, uint32_t flags)
+{
+	enum blocked_why why = p ? blocked_why_of((enum blocked_why)p->why, flags) : BLOCKED_CALL;
+
+	return why == BLOCKED_SLEEPING && (p->safepoint || p->vm_lock) ? BLOCKED_CALL : why;
 }
 
 uint32_t events_site(const struct analysis *an, uint32_t stack)

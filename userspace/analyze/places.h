@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "analysis.h"
+#include "blocked.h"
 #include "idle.h"
 
 struct place {
@@ -21,6 +22,7 @@ struct place {
 	bool vm;		  /* inside the JVM: only its functions and libc's are below the innermost Java frame */
 	bool native;		  /* inside a library of its own */
 	bool safepoint;		  /* it stands still for a safepoint, or waits for its end */
+	bool vm_lock;		  /* it waits for a lock of the VM's own */
 	struct idle_state idling; /* whether it waits for work: idle_is() */
 };
 
@@ -37,6 +39,12 @@ const struct place *places_get(const struct places *pl, const struct analysis *a
 
 /* NULL for ROW_NONE. */
 const struct place *place_of(const struct analysis *an, uint32_t stack);
+
+/*
+ * What a thread waited for there; `flags`: of its OFFCPU. The VM also stops a thread, or locks something, on its way into a
+ * sleep or out of it: that is no sleep. Other waits of Java code have events with such times in them.
+ */
+enum blocked_why place_why(const struct place *p, uint32_t flags);
 
 /* Which code a native frame belongs to, by its module. */
 enum frame_owner { OWNER_NONE /* libc: it belongs to its caller */, OWNER_VM, OWNER_OTHER };

@@ -285,12 +285,9 @@ static void put_collection(struct jfr *j, const struct timed *t)
 /* The JDK's events are about single operations of Java threads; its wait says what only the agent knows. */
 static void put_off_cpu(struct jfr *j, const struct timed *t)
 {
-	const struct place *p = place_of(j->an, t->stack);
-	enum blocked_why why = BLOCKED_CALL;
+	const struct place *p = t->event->summed ? NULL : place_of(j->an, t->stack);
 
-	if (p && !t->event->summed)
-		why = blocked_why_of((enum blocked_why)p->why, t->event->row->flags);
-	switch (why) {
+	switch (place_why(p, t->event->row->flags)) {
 	case BLOCKED_PARKED:
 		put_named(j, JFR_PARK, t);
 		break;

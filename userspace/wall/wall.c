@@ -117,8 +117,7 @@ enum wall_state wall_state_of(const struct analysis *an, const struct jvm_event_
 					  [BLOCKED_SLEEPING] = WALL_SLEEPING,
 					  [BLOCKED_WAITING] = WALL_WAITING,
 					  [BLOCKED_MONITOR] = WALL_MONITOR};
-	const struct place *p = place_of(an, stack_of(an, row));
-	enum blocked_why why = p ? blocked_why_of((enum blocked_why)p->why, row->flags) : BLOCKED_CALL;
+	enum blocked_why why = place_why(place_of(an, stack_of(an, row)), row->flags);
 
 	if (row->kind == BRAID_JVM_LOCK)
 		return WALL_PARKED;

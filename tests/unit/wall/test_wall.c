@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of where the time of threads went, from hand-made and hostile records to sums and stacks. */
+#include <string.h>
+#include <sys/syscall.h>
+
+#include <analyze/events.h>
 #include <wall/profile.h>
 #include <export/export.h>
 
@@ -239,6 +243,39 @@ START_TEST(native_code_goes_on_in_a_pause)
 }
 END_TEST
 
+/* The VM locks something, or stops the thread, while Java code is in Thread.sleep. */
+START_TEST(what_is_no_sleep)
+{
+	enum { IN_MUTEX = 60, AT_ITS_END };
+	const struct trace_rec recs[] = {
+		REC(TRACE_SYMBOL, symbol, 60, 4, 0x3000, 64, S("_ZN5Mutex14lock_contendedEP6Thread")),
+		REC(TRACE_FRAME, frame, 60, BRAID_FRAME_NATIVE, 1, 0, 0x3010, 4, 60, 0, 0, NULL),
+		REC(TRACE_NODE, node, IN_MUTEX, SLEEPING, 60),
+		REC(TRACE_NODE, node, AT_ITS_END, SLEEPING, 40),
+		LIFE(1, 0, 200, 140),
+		OFF(1, 10, 20, IN_MUTEX, CLASS(FUTEX) | SYS_futex),
+		OFF(1, 30, 50, AT_ITS_END, CLASS(FUTEX) | SYS_futex),
+		OFF(1, 60, 90, SLEEPING, CLASS(FUTEX) | SYS_futex),
+	};
+	struct walled x = wall_of(recs, COUNT(recs), NULL);
+	uint64_t sleeping_ns = 0, futex_ns = 0;
+	struct event e;
+
+	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_FUTEX], 10 * MS);
+	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_SAFEPOINT], 20 * MS);
+	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_SLEEPING], 30 * MS);
+	for (size_t i = 0; i < events_count(x.r.an); i++)
+		if (events_get(x.r.an, i, &e) && e.kind == BRAID_JVM_OFFCPU) {
+			sleeping_ns += strcmp(e.name, "sleeping") ? 0 : e.weight;
+			futex_ns += strcmp(e.name, "futex") ? 0 : e.weight;
+		}
+	ck_assert_uint_eq(sleeping_ns, 30 * MS);
+	ck_assert_uint_eq(futex_ns, 30 * MS);
+	check_sums(&x, true);
+	wall_end(&x);
+}
+END_TEST
+
 /* ---- selections ---- */
 
 START_TEST(windows_cut_lives)
@@ -455,6 +492,7 @@ Suite *test_wall(void)
 	tcase_add_test(tc, names_of_one_thread);
 	tcase_add_test(tc, who_stands_still_for_a_pause);
 	tcase_add_test(tc, native_code_goes_on_in_a_pause);
+	tcase_add_test(tc, what_is_no_sleep);
 	tcase_add_test(tc, windows_cut_lives);
 	tcase_add_test(tc, stacks_are_selected);
 	tcase_add_test(tc, stacks_of_a_life);
