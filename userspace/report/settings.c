@@ -66,11 +66,17 @@ static void text_setting(FILE *out, const struct analyzer *a, const struct attri
 /* Flags with their default values come last: there are hundreds. */
 static void text_settings(FILE *out, const struct analyzer *a, uint32_t place, const char *part)
 {
+	size_t printed = 0;
+
 	for (int group = 0; group < GROUPS; group++)
 		for (const struct attribute_row *row = attributes_first(a, place); row; row = attributes_next(a, row))
 			if ((int)group_of(row) == group &&
-			    (!part || strcasestr(strpool_get(&a->strings, row->key), part)))
+			    (!part || strcasestr(strpool_get(&a->strings, row->key), part))) {
 				text_setting(out, a, row);
+				printed++;
+			}
+	if (place && part && !printed)
+		fprintf(out, "  no name of a setting contains '%s'\n", part);
 }
 
 void settings_text(FILE *out, const struct views *v, const char *part)

@@ -80,6 +80,11 @@ static void some_settings(FILE *out, const struct views *v)
 	settings_text(out, v, "heap");
 }
 
+static void no_settings(FILE *out, const struct views *v)
+{
+	settings_text(out, v, "nothing-like-it");
+}
+
 static void as_json(FILE *out, const struct views *v)
 {
 	static const struct report_source source;
@@ -116,6 +121,9 @@ START_TEST(in_each_format)
 			       "  -XX:MaxHeapSize=2  (management, was 1)\n"
 			       "  -DMaxHeapSize=?[2J\n"
 			       "  -XX:MinHeapFreeRatio=40  (default)\n");
+	free(text);
+	text = printed(no_settings);
+	ck_assert_str_eq(text, "pid 100\n  no name of a setting contains 'nothing-like-it'\n");
 	free(text);
 	text = printed(as_json);
 	ck_assert_ptr_nonnull(

@@ -4,6 +4,7 @@
 #include <cli/recording.h>
 #include <explain/at.h>
 #include <report/report.h>
+#include <sys/wait.h>
 
 #include "unit/commands_fixture.h"
 
@@ -326,6 +327,21 @@ END_TEST
 
 #define REFUSED(command, expected, ...) refused(command, expected, (const char *const[]){"braid x", __VA_ARGS__, NULL})
 
+/* A process without memory, as kernel threads are, is not denied. */
+static void refuse_ended(void)
+{
+	siginfo_t ended;
+	char text[16];
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	ck_assert_int_eq(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT), 0);
+	snprintf(text, sizeof(text), "%d", (int)pid);
+	REFUSED(cmd_memory, " has no memory: it is a kernel thread, or has just ended", text);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
 START_TEST(commands_refuse)
 {
 	REFUSED(cmd_report, "has no process 4711", "--pid", "100,4711", trace_path);
@@ -338,6 +354,7 @@ START_TEST(commands_refuse)
 	REFUSED(cmd_info, "/etc/passwd is not a braid trace (", "/etc/passwd");
 	REFUSED(cmd_script, "`braid record` records one, and `braid import`", "/etc/passwd");
 	REFUSED(cmd_replay, "/ is not a braid trace (", "/");
+	REFUSED(cmd_memory, "no process 4194304", "4194304");
 	REFUSED(cmd_export, "is the trace itself", "--format", "collapsed", "-o", trace_path, trace_path);
 	REFUSED(cmd_export, "/dev/full: No space left", "--format", "collapsed", "-o", "/dev/full", trace_path);
 	REFUSED(cmd_report, "/dev/full: No space left", "--html", "/dev/full", trace_path);
@@ -345,6 +362,7 @@ START_TEST(commands_refuse)
 	REFUSED(cmd_explain, "has no times of a thread 'main'", "--thread", "main", trace_path);
 	REFUSED(cmd_explain, "has no times of spans", "--slowest", "2", trace_path);
 	REFUSED(cmd_explain, "are outside of the recording: ", "--thread", "main", "--from", "100", trace_path);
+	refuse_ended();
 	/* the trace was not overwritten */
 	free(RUN(cmd_info, trace_path));
 }

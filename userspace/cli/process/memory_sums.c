@@ -6,6 +6,7 @@
 #include "util/log.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -87,8 +88,10 @@ bool memory_read(struct resident *r, struct memory_sums *s, pid_t pid, bool ask)
 	err = resident_read(r, pid);
 	VEC_SORT(&r->parts, by_resident_of_parts);
 	err = err ?: add_up(s, r); /* its names are those of the parts, which stay where they are */
-	if (err == -ESRCH)
+	if (err == -ESRCH && kill(pid, 0) && errno == ESRCH)
 		log_error("no process %d", (int)pid);
+	else if (err == -ESRCH)
+		log_error("process %d has no memory: it is a kernel thread, or has just ended", (int)pid);
 	else if (err)
 		log_error("cannot read the memory of process %d: %s%s", (int)pid, strerror(-err),
 			  err == -EACCES || err == -EPERM ? "; run braid as root, or as the process's user" : "");

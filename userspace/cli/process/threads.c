@@ -151,7 +151,7 @@ static int print_taken(const struct threads_command *c)
 	if (dumps_list(&dumps, s->live.analysis))
 		log_error("not enough memory for the thread dump");
 	else if (!(ref = dumps_at(&dumps, (uint32_t)s->pid, UINT64_MAX)))
-		log_error("process %d has no threads any more", (int)s->pid);
+		log_error("process %d has no threads to show: it is a kernel thread, or has just ended", (int)s->pid);
 	else
 		status = print_dump(c, s->live.analysis, ref);
 	dumps_free(&dumps);
