@@ -20,6 +20,11 @@ grep -q "^braid: JVM $jvm (java) has no agent: it is stopped" record.err || fail
 [[ ! -e /tmp/.attach_pid$jvm ]] || fail "left behind: /tmp/.attach_pid$jvm"
 check stopped.trace "the trace says it" 'notice("it is stopped")'
 
+STATUS=0
+braid heap "$jvm" >out 2>err || STATUS=$?
+[[ $STATUS -eq 1 && ! -s out && $(grep -c "it is stopped" err) -eq 1 ]] || fail "braid heap: status $STATUS, and said once: $(cat err)"
+[[ ! -e /tmp/.attach_pid$jvm ]] || fail "braid heap has left /tmp/.attach_pid$jvm"
+
 start_record -F 499 -p "$jvm" -o later.trace
 wait_for "a word about it" grep -q "process $jvm has not loaded the agent yet: it is stopped" record.err
 kill -CONT "$jvm"

@@ -193,13 +193,6 @@ static void take(void *ctx, const struct trace_rec *rec)
 		c->done = true;
 }
 
-static void print_notice(const struct views *v)
-{
-	for (size_t i = 0; i < v->notices.count; i++)
-		if (v->notices.at[i].severity != BRAID_NOTICE_INFO)
-			log_error("%s", v->notices.at[i].text);
-}
-
 /* Reports why there is no histogram. */
 static bool fail(const struct heap_command *c, const struct heap_histogram *h)
 {
@@ -238,10 +231,8 @@ static bool print_histogram(struct heap_command *c)
 	const struct views *views = c->snapshot.live.views;
 	const struct heap_view *v = views->heap.jvms.count ? &views->heap.jvms.at[0] : NULL;
 
-	if (!v || !v->last) {
-		print_notice(views);
+	if (!v || !v->last) /* warnings have said why, if the recording knows */
 		return fail(c, v && v->histograms.count ? &v->histograms.at[v->histograms.count - 1] : NULL);
-	}
 	if (c->snapshot.as_json) {
 		heap_json(&json, views, v, c->rows);
 		putchar('\n');
