@@ -51,6 +51,7 @@ library=$(sed -n 's/^braid: \(.*\) stays in place: JVMs that they start load it$
 echo >daemon.go
 grep -q "64-Bit Server VM" daemon.said || fail "a JVM did not start after its parent's parent had ended"
 rm -rf "${library%/*}"
+# shellcheck disable=SC2016 # the command's shell expands it
 braid record -o ended.trace -- sh -c 'echo "$JAVA_TOOL_OPTIONS"' >out 2>err || fail "$(cat err)"
 dir=$(sed -n 's|^-agentpath:\(.*\)/libbraid-agent.so=.*|\1|p' out)
 [[ -n $dir && ! -e $dir ]] || fail "left behind although nothing goes on: '$dir'"
