@@ -180,6 +180,15 @@ bool event_is_idle(const struct analysis *an, uint32_t thread, uint32_t stack)
 	return idle_thread(name, java) || (!p && idle_thread_without_stack(name, java, first));
 }
 
+/* A thread that stands still on its way out of a park has the lock as its blocker, but no longer waits for it. */
+static bool stands_still(const struct analysis *an, const struct event *e)
+{
+	const struct place *p = place_of(an, e->stack);
+
+	return e->kind == BRAID_JVM_LOCK && e->row->source == BRAID_SOURCE_KERNEL &&
+	       (e->row->flags & BRAID_LOCK_PARKED) && p && p->safepoint;
+}
+
 static bool name_event(const struct analysis *an, struct event *e)
 {
 	enum blocked_why why;
@@ -187,7 +196,7 @@ static bool name_event(const struct analysis *an, struct event *e)
 	if (e->kind != BRAID_JVM_OFFCPU) {
 		e->name = strpool_get(&an->a->strings, e->row->name);
 		e->name_id = e->row->name;
-		return true;
+		return !stands_still(an, e);
 	}
 	why = place_why(place_of(an, e->stack), e->row->flags);
 	e->name = blocked_reason(why, e->row->flags, &e->name_id);

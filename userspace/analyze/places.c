@@ -179,7 +179,9 @@ enum blocked_why place_why(const struct place *p, uint32_t flags)
 {
 	enum blocked_why why = p ? blocked_why_of((enum blocked_why)p->why, flags) : BLOCKED_CALL;
 
-	return why == BLOCKED_SLEEPING && (p->safepoint || p->vm_lock) ? BLOCKED_CALL : why;
+	if (why == BLOCKED_SLEEPING && (p->safepoint || p->vm_lock))
+		return BLOCKED_CALL;
+	return why == BLOCKED_PARKED && p->safepoint ? BLOCKED_CALL : why;
 }
 
 uint32_t events_site(const struct analysis *an, uint32_t stack)

@@ -42,7 +42,7 @@ const struct place *place_of(const struct analysis *an, uint32_t stack);
 
 /*
  * What a thread waited for there; `flags`: of its OFFCPU. The VM also stops a thread, or locks something, on its way into a
- * sleep or out of it: that is no sleep. Other waits of Java code have events with such times in them.
+ * sleep or a park, or out of it: that is none. Other waits of Java code have events with such times in them.
  */
 enum blocked_why place_why(const struct place *p, uint32_t flags);
 

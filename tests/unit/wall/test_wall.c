@@ -243,6 +243,44 @@ START_TEST(native_code_goes_on_in_a_pause)
 }
 END_TEST
 
+/* The weight of events of a kind with that name. */
+static uint64_t weight_of(const struct walled *x, uint32_t kind, const char *name)
+{
+	uint64_t weight = 0;
+	struct event e;
+
+	for (size_t i = 0; i < events_count(x->r.an); i++)
+		if (events_get(x->r.an, i, &e) && e.kind == kind && strcmp(e.name, name) == 0)
+			weight += e.weight;
+	return weight;
+}
+
+/* After a park, the thread still has its blocker, but the VM stops it. */
+START_TEST(what_is_no_lock)
+{
+	enum { AT_ITS_END = 60 };
+	const struct trace_rec recs[] = {
+		REC(TRACE_NODE, node, AT_ITS_END, PARKED, 40),
+		LIFE(1, 0, 200, 170),
+		JVM(AT(10), .kind = BRAID_JVM_LOCK, .thread = 1, .node = PARKED, .name = C_QUEUE,
+		    .flags = BRAID_LOCK_PARKED, .source = BRAID_SOURCE_KERNEL, .duration_ns = 10 * MS),
+		OFF(1, 10, 20, PARKED, CLASS(FUTEX) | SYS_futex, .name = C_QUEUE),
+		JVM(AT(30), .kind = BRAID_JVM_LOCK, .thread = 1, .node = AT_ITS_END, .name = C_QUEUE,
+		    .flags = BRAID_LOCK_PARKED, .source = BRAID_SOURCE_KERNEL, .duration_ns = 20 * MS),
+		OFF(1, 30, 50, AT_ITS_END, CLASS(FUTEX) | SYS_futex, .name = C_QUEUE),
+	};
+	struct walled x = wall_of(recs, COUNT(recs), NULL);
+
+	ck_assert_uint_eq(weight_of(&x, BRAID_JVM_LOCK, "demo.Queue"), 10 * MS);
+	ck_assert_uint_eq(weight_of(&x, BRAID_JVM_OFFCPU, "parked"), 0);
+	ck_assert_uint_eq(weight_of(&x, BRAID_JVM_OFFCPU, "futex"), 20 * MS);
+	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_PARKED], 10 * MS);
+	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_SAFEPOINT], 20 * MS);
+	check_sums(&x, true);
+	wall_end(&x);
+}
+END_TEST
+
 /* The VM locks something, or stops the thread, while Java code is in Thread.sleep. */
 START_TEST(what_is_no_sleep)
 {
@@ -258,19 +296,12 @@ START_TEST(what_is_no_sleep)
 		OFF(1, 60, 90, SLEEPING, CLASS(FUTEX) | SYS_futex),
 	};
 	struct walled x = wall_of(recs, COUNT(recs), NULL);
-	uint64_t sleeping_ns = 0, futex_ns = 0;
-	struct event e;
 
 	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_FUTEX], 10 * MS);
 	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_SAFEPOINT], 20 * MS);
 	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_SLEEPING], 30 * MS);
-	for (size_t i = 0; i < events_count(x.r.an); i++)
-		if (events_get(x.r.an, i, &e) && e.kind == BRAID_JVM_OFFCPU) {
-			sleeping_ns += strcmp(e.name, "sleeping") ? 0 : e.weight;
-			futex_ns += strcmp(e.name, "futex") ? 0 : e.weight;
-		}
-	ck_assert_uint_eq(sleeping_ns, 30 * MS);
-	ck_assert_uint_eq(futex_ns, 30 * MS);
+	ck_assert_uint_eq(weight_of(&x, BRAID_JVM_OFFCPU, "sleeping"), 30 * MS);
+	ck_assert_uint_eq(weight_of(&x, BRAID_JVM_OFFCPU, "futex"), 30 * MS);
 	check_sums(&x, true);
 	wall_end(&x);
 }
@@ -492,6 +523,7 @@ Suite *test_wall(void)
 	tcase_add_test(tc, names_of_one_thread);
 	tcase_add_test(tc, who_stands_still_for_a_pause);
 	tcase_add_test(tc, native_code_goes_on_in_a_pause);
+	tcase_add_test(tc, what_is_no_lock);
 	tcase_add_test(tc, what_is_no_sleep);
 	tcase_add_test(tc, windows_cut_lives);
 	tcase_add_test(tc, stacks_are_selected);
