@@ -96,14 +96,29 @@ WALK_INLINE __u64 parked_lock_of(struct braid_walk *w, const struct braid_layout
 	return 0;
 }
 
-/* The object that a thread, or the virtual thread that it has mounted, is parked for; 0: none, or not readable. */
+/*
+ * The Thread of a JavaThread, or the virtual one that it has mounted. While a collector compacts the heap, other objects can be
+ * where it was or will be, for as long as the pause lasts: a Thread names its JavaThread. 0: not readable.
+ */
+WALK_INLINE __u64 parked_thread(struct braid_walk *w, const struct braid_layout *l, __u64 java_thread, bool mounted)
+{
+	__u64 thread = object_of_thread(w, l, java_thread + (mounted ? l->objects.current : l->objects.carrier)), own;
+
+	if (!thread)
+		return 0;
+	if (mounted && l->objects.virtual_klass && object_klass(w, l, thread) == l->objects.virtual_klass)
+		return thread;
+	return walk_read(w, &own, 8, thread + l->objects.thread_eetop) || own != java_thread ? 0 : thread;
+}
+
+/* The object that such a thread is parked for; 0: none, or not readable. */
 WALK_PART __u64 parked_blocker(struct braid_walk *w, const struct braid_layout *l, __u64 java_thread, bool mounted)
 {
 	__u64 thread;
 
 	if (!w || !l)
 		return 0;
-	thread = object_of_thread(w, l, java_thread + (mounted ? l->objects.current : l->objects.carrier));
+	thread = parked_thread(w, l, java_thread, mounted);
 	return thread ? object_field(w, l, thread + l->objects.thread_blocker) : 0;
 }
 
@@ -113,16 +128,15 @@ WALK_PART __u64 parked_blocker(struct braid_walk *w, const struct braid_layout *
  */
 WALK_PART bool parked_for_nothing(struct braid_walk *w, const struct braid_layout *l, __u64 java_thread, bool mounted)
 {
-	__u64 at, thread, blocker = 0;
+	__u64 thread, blocker = 0;
 	bool narrow;
 
 	if (!w || !l)
 		return false;
-	at = java_thread + (mounted ? l->objects.current : l->objects.carrier);
 	narrow = l->objects.oops == BRAID_OOPS_COMPRESSED;
-	thread = object_of_thread(w, l, at);
+	thread = parked_thread(w, l, java_thread, mounted);
 	return thread && !walk_read(w, &blocker, narrow ? 4 : 8, thread + l->objects.thread_blocker) && !blocker &&
-	       object_of_thread(w, l, at) == thread;
+	       parked_thread(w, l, java_thread, mounted) == thread;
 }
 
 #endif

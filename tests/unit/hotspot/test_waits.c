@@ -167,6 +167,8 @@ START_TEST(other_waits)
 	ck_assert_uint_eq(object.id, address(vm.lock));
 	ck_assert_ptr_nonnull(object.owner.thread);
 	ck_assert_uint_eq(object.owner.thread->number, 2);
+	vm.java[0][2] = 0; /* another object is where the collector will move the thread */
+	ck_assert_int_eq(look(0).how, WAIT_FOR_NOTHING);
 }
 END_TEST
 
