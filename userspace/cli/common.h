@@ -139,8 +139,11 @@ bool common_has_event(const struct loaded *l, const char *event, bool one);
  */
 bool common_make_spans(struct loaded *l, const struct filter *f);
 
-/* Warns about a trace that is damaged or did not end in order. `ignored` counts its meaningless records. */
-void common_report_state(const char *path, const struct report_source *source, bool ended, uint64_t ignored);
+/*
+ * Warns about a trace that is damaged or did not end in order. `ignored` counts its meaningless records. Returns whether it is
+ * damaged.
+ */
+bool common_report_state(const char *path, const struct report_source *source, bool ended, uint64_t ignored);
 
 /* The exit status of a command that has written its output, or has failed. */
 int common_status(const struct loaded *l, bool ok);

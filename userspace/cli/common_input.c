@@ -156,7 +156,7 @@ bool common_read(struct loaded *l, const char *path, const struct filter *filter
 					.ctx = ctx});
 }
 
-void common_report_state(const char *path, const struct report_source *source, bool ended, uint64_t ignored)
+bool common_report_state(const char *path, const struct report_source *source, bool ended, uint64_t ignored)
 {
 	const struct trace_damage *d = source->damage;
 	const char *end = ended ? "" : "; the end of the recording is missing";
@@ -166,13 +166,15 @@ void common_report_state(const char *path, const struct report_source *source, b
 			log_warning("%s: the recording did not end in order (its recorder was killed, or the disk was "
 				    "full); its last part may be missing",
 				    path);
-	} else if (d->skipped_bytes) {
+		return false;
+	}
+	if (d->skipped_bytes)
 		log_warning("%s is damaged: %" PRIu64 " of its %" PRIu64 " bytes cannot be read%s", path,
 			    d->skipped_bytes, source->bytes, end);
-	} else {
+	else
 		log_warning("%s is damaged: %" PRIu64 " blocks are missing and %" PRIu64 " records cannot be read%s",
 			    path, d->missing_blocks, d->bad_records + ignored, end);
-	}
+	return true;
 }
 
 int common_status(const struct loaded *l, bool ok)

@@ -246,8 +246,7 @@ static int load(struct top *t)
 		return err;
 	}
 	source.bytes = trace_reader_bytes(t->reader);
-	common_report_state(t->options->file, &source, a->ended, a->ignored);
-	t->damaged = source_is_damaged(&source, a);
+	t->damaged = common_report_state(t->options->file, &source, a->ended, a->ignored);
 	t->ui.whole = t->ended = true;
 	t->ui.age_ns = analyzer_duration_ns(a);
 	return shot_new(&t->shot, a) ?: ui_show(&t->ui, t->shot);
