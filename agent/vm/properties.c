@@ -15,10 +15,9 @@ struct java_properties {
 };
 
 /* The result of a method without arguments, or NULL. No exception is left. */
-static jobject call(JNIEnv *jni, jobject object, const char *class_name, const char *name, const char *signature)
+static jobject call(JNIEnv *jni, jobject object, const char *name, const char *signature)
 {
-	jclass class = jni_boot_class(jni, class_name);
-	jmethodID method = class ? (*jni)->GetMethodID(jni, class, name, signature) : NULL;
+	jmethodID method = (*jni)->GetMethodID(jni, (*jni)->GetObjectClass(jni, object), name, signature);
 	jobject result = method ? (*jni)->CallObjectMethod(jni, object, method) : NULL;
 
 	return jni_failed(jni) ? NULL : result;
@@ -36,19 +35,19 @@ static jobject system_properties(JNIEnv *jni)
 
 static bool open(JNIEnv *jni, struct java_properties *p)
 {
-	jclass class;
 	jobject set = NULL;
 
 	p->properties = system_properties(jni);
 	if (!p->properties)
 		return false;
 	p->string = jni_boot_class(jni, "java/lang/String");
-	class = p->string ? jni_boot_class(jni, "java/util/Properties") : NULL;
-	p->get =
-		class ? (*jni)->GetMethodID(jni, class, "getProperty", "(Ljava/lang/String;)Ljava/lang/String;") : NULL;
+	if (!p->string)
+		return false;
+	p->get = (*jni)->GetMethodID(jni, (*jni)->GetObjectClass(jni, p->properties), "getProperty",
+				     "(Ljava/lang/String;)Ljava/lang/String;");
 	if (!jni_failed(jni) && p->get)
-		set = call(jni, p->properties, "java/util/Properties", "stringPropertyNames", "()Ljava/util/Set;");
-	p->names = set ? call(jni, set, "java/util/Set", "toArray", "()[Ljava/lang/Object;") : NULL;
+		set = call(jni, p->properties, "stringPropertyNames", "()Ljava/util/Set;");
+	p->names = set ? call(jni, set, "toArray", "()[Ljava/lang/Object;") : NULL;
 	return p->names;
 }
 
