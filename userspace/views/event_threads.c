@@ -134,14 +134,14 @@ static uint64_t blocked_ns(const struct event *e)
 {
 	bool runnable = BRAID_OFFCPU_CLASS(e->row->flags) == BRAID_OFFCPU_RUNNABLE;
 	uint64_t ready_ns = e->row->value < e->row->duration_ns ? e->row->value : e->row->duration_ns;
-	uint64_t until_ns = event_end_ns(e->row) - ready_ns;
+	uint64_t until_ns = event_end_ns(e->row) - ready_ns, end_ns = add_saturating(e->start_ns, e->duration_ns);
 
 	if (runnable)
 		return 0;
 	if (e->summed)
 		return e->weight;
-	if (until_ns > add_saturating(e->start_ns, e->duration_ns))
-		until_ns = add_saturating(e->start_ns, e->duration_ns);
+	if (until_ns > end_ns)
+		until_ns = end_ns;
 	return until_ns > e->start_ns ? until_ns - e->start_ns : 0;
 }
 
