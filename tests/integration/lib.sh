@@ -407,7 +407,7 @@ wait_joined()
 	wait_for "the agent of $RECORD_PID in process $1" joined "$1"
 }
 
-# The same, if start_record's recorder is there. Recorders of the whole machine load theirs into every JVM.
+# The same, if there is a recorder; wait_attached and wait_events begin with it. Recorders of the whole machine load theirs into every JVM.
 wait_own()
 {
 	[[ -z ${RECORD_PID:-} ]] || gone_or_zombie "$RECORD_PID" || wait_joined "$1"

@@ -8,7 +8,6 @@ source "$(dirname "$0")/../lib.sh"
 start_program truth "$JAVA" -cp "$CLASSES" Blocked
 start_record -F 99 -e cpu,lock -p "$JAVA_PID" -o c.trace
 wait_attached "$JAVA_PID"
-wait_joined "$JAVA_PID"
 
 # run_once N: the program's threads live once more, for the Nth time.
 run_once()

@@ -36,7 +36,6 @@ vm=$(tid_of "VM Thread")
 
 start_record -e alloc=1m,lock=1ns -p "$JAVA_PID" -o a.trace
 wait_attached "$JAVA_PID"
-wait_joined "$JAVA_PID"
 wait_events "$JAVA_PID"
 change()
 {

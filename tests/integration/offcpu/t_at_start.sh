@@ -51,7 +51,6 @@ events new.trace \
 JAVA_PID=$!
 start_record -q -F 99 -e cpu,offcpu=0ns -p "$JAVA_PID" -o locks.trace
 wait_attached "$JAVA_PID"
-wait_joined "$JAVA_PID"
 braid ctl "$JAVA_PID" enable lock=10us
 locks=("locks that are enabled later" "any('java.util.concurrent' in e.name and e.other is not None for e in of('lock'))")
 has_lock()

@@ -22,7 +22,6 @@ mount -t tmpfs -o size=1m none small || skip "no tmpfs can be mounted"
 start_worker jvm
 start_record -F 4999 -p "$JAVA_PID" -o small/f.trace
 wait_attached "$JAVA_PID"
-wait_joined "$JAVA_PID"
 wait_events "$JAVA_PID"
 before=$(stat -c %s small/f.trace)
 tell jvm burn 60000
