@@ -10,6 +10,7 @@ CC := gcc
 endif
 CLANG ?= clang-14
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+LLVM_OBJCOPY ?= $(CLANG:clang%=llvm-objcopy%)
 JAVA_HOME ?= $(patsubst %/bin/javac,%,$(shell readlink -f "$$(command -v javac)" 2>/dev/null))
 RELEASE := 0.1.0
 COMMIT := $(shell git describe --always --dirty --exclude='*' 2>/dev/null)
@@ -88,9 +89,10 @@ $(BUILD)/braid-context.jar: $(CONTEXT_SRC)
 	$(call say,JAR,$@)$(JAVA_HOME)/bin/javac $(FOR_JAVA_8) -d $(BUILD)/context $^ && $(JAVA_HOME)/bin/jar cf $@ -C $(BUILD)/context braid
 
 # ---- the kernel side ----
-$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c tools/slim-bpf
 	@mkdir -p $(@D)
 	$(call say,BPF,$@)$(CLANG) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror -Wno-unused-parameter -I/usr/include/$(shell $(CC) -print-multiarch) -Iinclude -Ibpf -MMD -MP -c $< -o $@
+	$(if $(BPF_LINES),,$(Q)LLVM_OBJCOPY=$(LLVM_OBJCOPY) BPFTOOL=$(BPFTOOL) tools/slim-bpf $@)
 
 $(BUILD)/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@

@@ -5,6 +5,7 @@
 #include "kernel_types.h"
 #include "named_types.h"
 #include "sections.h"
+#include "util/elf_file.h"
 
 #include <bpf/btf.h>
 #include <pthread.h>
@@ -52,7 +53,7 @@ static int write_types(const struct btf *btf)
 	return -1;
 }
 
-static void find_types(const struct kernel_types *kernel, const struct bpf_object *object)
+static void find_types(const struct kernel_types *kernel, Elf *object, const struct btf *programs)
 {
 	struct named_types types;
 	const struct btf *named;
@@ -60,7 +61,7 @@ static void find_types(const struct kernel_types *kernel, const struct bpf_objec
 
 	sections_find(kernel, object);
 	found.switch_end = sections_id("btf_trace_sched_exit_tp");
-	if (named_types_make(kernel, bpf_object__btf(object), &types))
+	if (named_types_make(kernel, programs, &types))
 		return;
 	named = types.btf;
 	fd = write_types(named);
@@ -81,11 +82,20 @@ static void find_types(const struct kernel_types *kernel, const struct bpf_objec
 static void find(void)
 {
 	struct kernel_types kernel;
-	struct braid_bpf *programs = kernel_types_read(&kernel, "/sys/kernel/btf/vmlinux") ? NULL : braid_bpf__open();
+	size_t size;
+	const void *bytes = braid_bpf__elf_bytes(&size);
+	const Elf_Data *data = NULL;
+	struct btf *programs;
+	Elf *object = NULL;
 
+	/* libbpf's own way to them would copy all of the object. */
+	if (!kernel_types_read(&kernel, "/sys/kernel/btf/vmlinux") && !elf_open(&object, elf_of_image(bytes, size)))
+		data = sections_data(object, ".BTF");
+	programs = data ? btf__new(data->d_buf, (uint32_t)data->d_size) : NULL;
 	if (programs)
-		find_types(&kernel, programs->obj);
-	braid_bpf__destroy(programs);
+		find_types(&kernel, object, programs);
+	btf__free(programs);
+	elf_end(object);
 	kernel_types_free(&kernel);
 }
 

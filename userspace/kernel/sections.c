@@ -7,6 +7,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <gelf.h>
 #include <linux/bpf.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -61,17 +62,16 @@ uint32_t sections_id(const char *name)
 	return t ? t->id : 0;
 }
 
-/* The name of what a program is attached to; false: it is too long. */
-static bool target_name(char name[NAME_BYTES], const struct section *s, const struct bpf_program *p)
+/* The name of what the programs of a section are attached to; false: it is too long. */
+static bool target_name(char name[NAME_BYTES], const struct section *s, const char *section_name)
 {
-	const char *slash = strchr(bpf_program__section_name(p), '/');
+	const char *slash = strchr(section_name, '/');
 
 	return snprintf(name, NAME_BYTES, "%s%s", s->prefix, slash ? slash + 1 : "") < NAME_BYTES;
 }
 
-static const struct section *section_of(const struct bpf_program *p)
+static const struct section *section_of(const char *name)
 {
-	const char *name = bpf_program__section_name(p);
 	size_t length = strcspn(name, "/");
 
 	for (size_t i = 0; i < SECTIONS; i++)
@@ -89,17 +89,39 @@ static void found(void *ctx, const struct type_name *name, uint32_t id)
 		t->id = id;
 }
 
-void sections_find(const struct kernel_types *kernel, const struct bpf_object *object)
+/* "" without one. */
+static const char *name_of(Elf *object, Elf_Scn *scn, GElf_Shdr *header)
+{
+	size_t names;
+
+	if (!gelf_getshdr(scn, header) || elf_getshdrstrndx(object, &names))
+		return "";
+	return elf_strptr(object, names, header->sh_name) ?: "";
+}
+
+const Elf_Data *sections_data(Elf *object, const char *name)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr header;
+
+	while ((scn = elf_nextscn(object, scn)))
+		if (strcmp(name_of(object, scn, &header), name) == 0)
+			return elf_getdata(scn, NULL);
+	return NULL;
+}
+
+void sections_find(const struct kernel_types *kernel, Elf *object)
 {
 	struct type_name names[TARGETS_MAX];
-	struct bpf_program *p;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr header;
 
-	bpf_object__for_each_program(p, object)
-	{
-		const struct section *s = section_of(p);
+	while ((scn = elf_nextscn(object, scn))) {
+		const char *name = name_of(object, scn, &header);
+		const struct section *s = section_of(name);
 		struct target *t = &targets[target_count];
 
-		if (s && s->prefix && target_count < TARGETS_MAX && target_name(t->name, s, p) &&
+		if (s && s->prefix && target_count < TARGETS_MAX && target_name(t->name, s, name) &&
 		    find_target(t->name) == NULL) {
 			t->kind = s->kind;
 			target_count++;
@@ -144,7 +166,7 @@ static int prepare(struct bpf_program *p, struct bpf_prog_load_opts *options, lo
 	if (!s->prefix)
 		return 0;
 	options->attach_prog_fd = 0;
-	options->attach_btf_id = target_name(name, s, p) ? sections_id(name) : 0;
+	options->attach_btf_id = target_name(name, s, bpf_program__section_name(p)) ? sections_id(name) : 0;
 	return options->attach_btf_id ? 0 : -ESRCH;
 }
 

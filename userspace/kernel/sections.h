@@ -6,13 +6,16 @@
 #ifndef BRAID_SECTIONS_H
 #define BRAID_SECTIONS_H
 
+#include <libelf.h>
 #include <stdint.h>
 
-struct bpf_object;
 struct kernel_types;
 
-/* Finds what the programs of `object` are attached to, and bpf_rdonly_cast(). Called once, before others open objects. */
-void sections_find(const struct kernel_types *kernel, const struct bpf_object *object);
+/* Finds what the programs of `object` are attached to, and bpf_rdonly_cast(). Called once, before the object is opened for libbpf. */
+void sections_find(const struct kernel_types *kernel, Elf *object);
+
+/* The contents of the object's section of that name; NULL without one. They are valid until elf_end(). */
+const Elf_Data *sections_data(Elf *object, const char *name);
 
 /* The id of one of these by its name in the kernel's BTF, as "btf_trace_sched_switch"; 0 if the kernel has none. */
 uint32_t sections_id(const char *name);

@@ -72,12 +72,11 @@ static enum symbol_binding binding_of(const GElf_Sym *sym)
  * False when the name is longer than any real one, or when *room is used up because there are more names than in a real
  * table.
  */
-static bool name_taken(const char *name, size_t *room)
+static bool name_taken(const char *name, size_t *length, size_t *room)
 {
-	size_t length = strnlen(name, SYMBOL_NAME_MAX);
-
-	*room = length < *room ? *room - length : 0;
-	return length < SYMBOL_NAME_MAX || !*room;
+	*length = strnlen(name, SYMBOL_NAME_MAX);
+	*room = *length < *room ? *room - *length : 0;
+	return *length < SYMBOL_NAME_MAX || !*room;
 }
 
 static int add_functions(struct symbol_set *set, const struct symtab *table, const struct section *sections,
@@ -90,6 +89,7 @@ static int add_functions(struct symbol_set *set, const struct symtab *table, con
 	for (size_t i = 1; i < table->count && !err; i++) {
 		const struct section *section = NULL;
 		GElf_Sym sym;
+		size_t length;
 		char *name;
 
 		if (stint_over())
@@ -98,15 +98,16 @@ static int add_functions(struct symbol_set *set, const struct symtab *table, con
 			continue;
 		if (sym.st_shndx < section_count && sym.st_shndx < SHN_LORESERVE)
 			section = &sections[sym.st_shndx];
-		if (!is_function(&sym, name, section) || !name_taken(name, &room))
+		if (!is_function(&sym, name, section) || !name_taken(name, &length, &room))
 			continue;
 		if (!room)
 			return -EBADMSG;
 		err = set_add(set, &(struct symbol_candidate){
 					   .address = sym.st_value,
-					   .size = sym.st_size,
 					   .limit = section ? section->end : sym.st_value,
 					   .name = name,
+					   .size = symbol_size(sym.st_size),
+					   .length = (uint16_t)length,
 					   .binding = binding_of(&sym),
 				   });
 	}

@@ -90,15 +90,15 @@ int set_add_frames(struct symbol_set *set, Elf *elf)
 	static char unnamed[] = "";
 	size_t sorted = set->list.count;
 	struct frame_table t;
-	int err = 0;
+	int err;
 
 	if (!frame_table_find(&t, elf))
 		return 0;
-	set_sort(set);
+	err = set_sort(set);
 	for (size_t i = 0; i + 1 < t.count && !err; i++) { /* the last one has no known end */
 		uint64_t start = start_of(&t, i), end = start_of(&t, i + 1);
 		struct symbol_candidate c = {
-			.address = start, .size = end - start, .name = unnamed, .binding = SYMBOL_LOCAL};
+			.address = start, .name = unnamed, .size = symbol_size(end - start), .binding = SYMBOL_LOCAL};
 
 		if (stint_over())
 			return -ETIME;

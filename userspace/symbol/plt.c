@@ -201,9 +201,10 @@ static int slots_add(struct symbol_set *set, size_t known, const struct slot_nam
 			return -ENOMEM;
 		snprintf(blob, length + sizeof("@plt"), "%.*s@plt", (int)length, name);
 		err = set_add(set, &(struct symbol_candidate){.address = sh->sh_addr + at,
-							      .size = step,
 							      .limit = sh->sh_addr + at,
 							      .name = blob,
+							      .size = (uint32_t)step,
+							      .length = (uint16_t)(length + strlen("@plt")),
 							      .binding = SYMBOL_LOCAL});
 	}
 	return err;
@@ -225,8 +226,8 @@ int set_add_plt(struct symbol_set *set, struct elf_source from, Elf *elf)
 
 	if (!gelf_getehdr(elf, &eh) || eh.e_machine != EM_X86_64 || eh.e_ident[EI_CLASS] != ELFCLASS64)
 		return 0;
-	set_sort(set);
-	err = plt_names_read(&names, from, elf);
+	err = set_sort(set);
+	err = err ?: plt_names_read(&names, from, elf);
 	while (!err && (scn = elf_nextscn(elf, scn))) {
 		GElf_Shdr sh;
 		Elf_Data *data;

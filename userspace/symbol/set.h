@@ -14,16 +14,20 @@
 
 enum symbol_binding { SYMBOL_GLOBAL, SYMBOL_WEAK, SYMBOL_LOCAL };
 
+/* Kept small: libjvm.so has 60,000 of them, and qsort() moves what is larger only by way of pointers. */
 struct symbol_candidate {
 	uint64_t address;
-	uint64_t size;	/* 0: unknown */
-	uint64_t limit; /* where a symbol of unknown size ends at the latest: its section's end */
-	char *name;	/* in a blob of the set */
-	enum symbol_binding binding;
+	uint64_t limit;	 /* where a symbol of unknown size ends at the latest: its section's end */
+	char *name;	 /* in a blob of the set */
+	uint32_t size;	 /* 0: unknown; truncated to fit */
+	uint16_t length; /* of the name */
+	uint8_t binding; /* enum symbol_binding */
 };
+_Static_assert(sizeof(struct symbol_candidate) == 32, "candidate");
 
 struct symbol_set {
 	VEC(struct symbol_candidate) list;
+	size_t sorted;	   /* that many of the first candidates are */
 	VEC(char *) blobs; /* of all names */
 	bool stripped;
 };
@@ -35,7 +39,10 @@ int set_take_names(struct symbol_set *set, char *names);
 /* Makes room for `count` candidates at once, unless there is some already. */
 int set_reserve(struct symbol_set *set, size_t count);
 int set_add(struct symbol_set *set, const struct symbol_candidate *candidate);
-void set_sort(struct symbol_set *set);
+/* Sorts by address: -ENOMEM. */
+int set_sort(struct symbol_set *set);
+/* A number of bytes as a candidate has it. */
+uint32_t symbol_size(uint64_t bytes);
 /* Whether any of the first `count` candidates, which are sorted, begins at `address`. */
 bool set_has(const struct symbol_set *set, size_t count, uint64_t address);
 /* The preferred name of those, of which only a few are compared; or NULL. */

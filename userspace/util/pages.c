@@ -24,7 +24,7 @@ void *pages_alloc(size_t size)
 
 	if (size < LARGE_PAGE / 2 || size > SIZE_MAX - LARGE_PAGE)
 		return malloc(size);
-	if (rest >= LARGE_PAGE / 2) /* the last one is large as well */
+	if (rest >= LARGE_PAGE / 4) /* the last one is large as well */
 		size += LARGE_PAGE - rest;
 	if (posix_memalign(&pages, LARGE_PAGE, size))
 		return NULL;

@@ -227,12 +227,16 @@ START_TEST(labels_behind_nests)
 	struct symbol found;
 
 	strcpy(name, "f");
-	ck_assert_int_eq(set_add(&set, &(struct symbol_candidate){.size = count * 10, .name = name}), 0);
+	ck_assert_int_eq(set_add(&set, &(struct symbol_candidate){.name = name, .size = count * 10, .length = 1}), 0);
 	for (uint64_t i = 1; i < count; i++)
-		ck_assert_int_eq(
-			set_add(&set, &(struct symbol_candidate){.address = i, .size = count - i, .name = name}), 0);
+		ck_assert_int_eq(set_add(&set, &(struct symbol_candidate){.address = i,
+									  .name = name,
+									  .size = (uint32_t)(count - i),
+									  .length = 1}),
+				 0);
 	for (uint64_t i = 0; i < count; i++)
-		ck_assert_int_eq(set_add(&set, &(struct symbol_candidate){.address = count + i, .name = name}), 0);
+		ck_assert_int_eq(
+			set_add(&set, &(struct symbol_candidate){.address = count + i, .name = name, .length = 1}), 0);
 	ck_assert_int_eq(set_finish(&s, &set), 0);
 	set_clear(&set);
 	ck_assert_uint_eq(symbols_count(s), count);

@@ -11,12 +11,47 @@ Suite *test_symbol_set(void);
 static void put(struct symbol_set *set, uint64_t address, uint64_t size, uint64_t limit, enum symbol_binding binding,
 		const char *name)
 {
-	char *copy = set_blob(set, strlen(name) + 1);
+	struct symbol_candidate c = {.address = address,
+				     .limit = limit,
+				     .size = symbol_size(size),
+				     .length = (uint16_t)strlen(name),
+				     .binding = (uint8_t)binding};
 
-	ck_assert_ptr_nonnull(copy);
-	strcpy(copy, name);
-	ck_assert_int_eq(set_add(set, &(struct symbol_candidate){address, size, limit, copy, binding}), 0);
+	c.name = set_blob(set, c.length + 1UL);
+	ck_assert_ptr_nonnull(c.name);
+	strcpy(c.name, name);
+	ck_assert_int_eq(set_add(set, &c), 0);
 }
+
+static void put_many(struct symbol_set *set, uint64_t count, uint64_t factor)
+{
+	for (uint64_t i = 1; i <= count; i++)
+		put(set, i * factor, i, 0, SYMBOL_GLOBAL, "f");
+}
+
+/* What comes later is put between what is sorted already, all of it and in every digit of the addresses. */
+START_TEST(order)
+{
+	struct symbol_set set = {0};
+	uint64_t sum = 0;
+
+	ck_assert_int_eq(set_sort(&set), 0);
+	put_many(&set, 5000, 0x9e3779b97f4a7c15);
+	ck_assert_int_eq(set_sort(&set), 0);
+	ck_assert(set_has(&set, 5000, 5000 * 0x9e3779b97f4a7c15));
+	put_many(&set, 300, 0xc2b2ae3d27d4eb4f);
+	put_many(&set, 300, 2); /* all before the others */
+	ck_assert_int_eq(set_sort(&set), 0);
+	ck_assert_int_eq(set_sort(&set), 0);
+	ck_assert_uint_eq(set.list.count, 5600);
+	for (size_t i = 0; i < set.list.count; i++) {
+		ck_assert(!i || set.list.at[i - 1].address <= set.list.at[i].address);
+		sum += set.list.at[i].size;
+	}
+	ck_assert_uint_eq(sum, 5000 * 5001 / 2 + 300 * 301);
+	set_clear(&set);
+}
+END_TEST
 
 START_TEST(aliases)
 {
@@ -208,6 +243,7 @@ Suite *test_symbol_set(void)
 {
 	Suite *suite = suite_create("symbol_set");
 
+	add(suite, "order", order);
 	add(suite, "aliases", aliases);
 	add(suite, "room", room);
 	add(suite, "covering", covering);
