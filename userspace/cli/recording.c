@@ -5,6 +5,7 @@
 
 #include "config/kernel_event.h"
 
+#include <braid/agent_options.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +106,39 @@ static void add_pids(struct argp_state *state, struct record_options *o, char *l
 	}
 }
 
+/* "unknown option 'x'; the options are spill=BYTES and verbose" */
+static void refuse_agent_option(struct argp_state *state, const char *what, const char *word, size_t length)
+{
+	char known[128] = "";
+	size_t used = 0;
+
+	for (int i = 0; i < BRAID_AGENT_OF_USERS && used < sizeof(known); i++) {
+		const struct braid_agent_option *o = &braid_agent_options[i];
+
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s%s%s",
+					 !i				? ""
+					 : i + 1 < BRAID_AGENT_OF_USERS ? ", "
+									: " and ",
+					 o->name, o->value ? "=" : "", o->value ? o->value : "");
+	}
+	argp_error(state, "--agent-opts: %s '%.*s'; the options are %s", what, (int)length, word, known);
+}
+
+/* The agent itself could only complain in each JVM. */
+static void check_agent_options(struct argp_state *state, const char *text)
+{
+	for (size_t length; *text; text += length, text += *text == ',') {
+		struct braid_agent_word w;
+
+		length = strcspn(text, ",");
+		w = braid_agent_word_parse(text, length);
+		if (length && w.id >= BRAID_AGENT_OF_USERS)
+			refuse_agent_option(state, "unknown option", text, length);
+		if (length && !w.usable)
+			refuse_agent_option(state, "unusable value in", text, length);
+	}
+}
+
 /* Whether hits can be samples. */
 static bool counts_hits(const struct record_options *o)
 {
@@ -187,6 +221,7 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 		o->properties = false;
 		return 0;
 	case OPT_AGENT_OPTS:
+		check_agent_options(state, arg);
 		o->agent_options = arg;
 		return 0;
 	default:

@@ -393,6 +393,10 @@ static const struct {
 	{cmd_record, {"braid record", "-p", "4194304.9"}},
 	{cmd_record, {"braid record", "-p", "0x3fffff"}},
 	{cmd_record, {"braid record", "-p", "4194304,4294967297"}},
+	{cmd_record, {"braid record", "-p4194304", "--agent-opts", "verbose,spil=1"}},
+	{cmd_record, {"braid record", "-p4194304", "--agent-opts", "spill=1k"}},
+	{cmd_record, {"braid record", "-p4194304", "--agent-opts", "verbose=1"}},
+	{cmd_record, {"braid record", "-p4194304", "--agent-opts", "sock=/tmp/x"}},
 	{cmd_ctl, {"braid ctl", "4194305", "status"}},
 	{cmd_query, {"braid query", "/etc/passwd"}}, /* a file, and no question */
 	{cmd_query, {"braid query", "--named", "no-such-question"}},
@@ -408,6 +412,26 @@ START_TEST(command_line_is_checked)
 	ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
 	/* leaves by exit(2), which the test case expects */
 	bad[_i].command(argc, argv);
+}
+END_TEST
+
+/* A mistake in the agent's options is told with those that there are, and what is valid is not the mistake. */
+START_TEST(agent_options_are_named)
+{
+	char *argv[] = {(char[]){"braid record"}, (char[]){"-p4194304"}, (char[]){"--agent-opts"},
+			(char[]){"wait_ms=1,spil=1"}, NULL};
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		ck_assert_ptr_nonnull(freopen(error_path, "w", stderr));
+		_exit(cmd_record(4, argv));
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 2);
+	read_back(error_path, error_text, sizeof(error_text));
+	ck_assert_ptr_nonnull(strstr(error_text, "--agent-opts: unknown option 'spil=1'; the options are spill=BYTES, "
+						 "wait_ms=MILLISECONDS and verbose\n"));
 }
 END_TEST
 
@@ -528,6 +552,7 @@ Suite *test_commands(void)
 	tcase_add_test(files, end_is_missing);
 	tcase_add_test(files, slow_spans_are_explained);
 	tcase_add_test(files, commands_refuse);
+	tcase_add_test(files, agent_options_are_named);
 	tcase_add_loop_test(files, full_disk_is_an_error, 0, 4);
 	tcase_add_test(files, a_large_export_is_announced);
 	tcase_add_test(files, top_limits);
