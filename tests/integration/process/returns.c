@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 		}
 	count = at + 1 < argc ? atoi(argv[at + 1]) : 0;
 	for (int i = 0; i < count; i++)
-		sum += calls(100000);
+		sum += calls(1000000);
 	if (!count) {
 		alarm(20);
 		sum = calls(0);
