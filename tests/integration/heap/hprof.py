@@ -285,17 +285,18 @@ def compare(jcmd, braid):
     return same
 
 
-def compare_counts(jcmd, braid):
-    """The same of what hprof_counts.c has found in two dumps."""
+def compare_counts(jcmd, braid, writer="braid"):
+    """The same of what hprof_counts.c has found in two dumps. The agent has no thread while the JVM writes one ("JVM")."""
     theirs, ours = ({what: Counter() for what in ("objects", "references", "classes", "lost", "agent")} for _ in range(2))
     for path, counts in ((jcmd, theirs), (braid, ours)):
         with open(path) as f:
             for line in f:
                 what, *key, count = line.rstrip("\n").split("\t")
                 counts[what][key[0] if len(key) == 1 else tuple(key)] += int(count)
-    same = ours.pop("agent")[""] == 1 and not ours.pop("lost")[""]
+    agents, lost = ours.pop("agent")[""], ours.pop("lost")[""]
+    same = agents == (writer == "braid") and not lost
     if not same:
-        print("references that lead nowhere, or no thread of the agent")
+        print("references that lead nowhere:", lost, "threads of the agent:", agents)
     del theirs["agent"], theirs["lost"]
     same = differences(theirs, ours) and same
     print(sum(ours["objects"].values()), "objects", sum(ours["references"].values()), "references", sum(ours["classes"].values()), "classes")
@@ -303,5 +304,5 @@ def compare_counts(jcmd, braid):
 
 
 if __name__ == "__main__":
-    same = compare_counts(*sys.argv[2:4]) if sys.argv[1] == "--counts" else compare(*sys.argv[1:3])
+    same = compare_counts(*sys.argv[2:]) if sys.argv[1] == "--counts" else compare(*sys.argv[1:3])
     sys.exit(0 if same else 1)
