@@ -3,7 +3,7 @@
 # this file. Each target keeps its corpus in $(BUILD)/fuzz/corpus/NAME and leaves the inputs that break it in $(BUILD)/fuzz.
 
 FUZZ := $(basename $(notdir $(wildcard tests/fuzz/fuzz_*.c)))
-FUZZ_SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+FUZZ_SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 SECONDS ?= 30
 RUNS ?= 0
 TARGETS ?= $(FUZZ)
