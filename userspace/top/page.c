@@ -346,6 +346,8 @@ static void draw_nothing(struct canvas *c, unsigned line, const struct ui *ui)
 
 	if (!t)
 		snprintf(text, sizeof(text), "waiting for the first second of the recording ...");
+	else if (!t->recorded && t->asked_for)
+		snprintf(text, sizeof(text), "not recorded: no JVM with an agent reports it");
 	else if (!t->recorded && l->type)
 		snprintf(text, sizeof(text), "not recorded; start with -e %s, or `braid ctl PID enable %s`", l->type,
 			 l->type);

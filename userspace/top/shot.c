@@ -54,6 +54,15 @@ uint32_t top_table_place(const struct top_table *t, const struct top_row *r)
 	return (uint32_t)(r - t->rows.at) + 1;
 }
 
+/* Agents report these, so without one that does, nothing is known of them. An import has the events only. */
+static void set_recorded_by_agents(const struct shot *s, struct top_table *t, enum braid_event_type type)
+{
+	t->asked_for = events_recorded(s->analysis, type);
+	t->recorded = t->asked_for && t->rows.count;
+	for (size_t i = 0; i < s->views->jvms.count && !t->recorded; i++)
+		t->recorded = events_recorded_of(s->analysis, s->views->jvms.at[i].process, type);
+}
+
 /* ---- methods ---- */
 
 static int fill_methods(struct shot *s)
@@ -185,7 +194,6 @@ static int fill_sums(struct shot *s, enum top_view view, uint32_t kind, enum bra
 	struct top_table *t = &s->tables[view];
 	double all = 0;
 
-	t->recorded = events_recorded(s->analysis, type);
 	for (size_t i = 0; i < s->analyzer->events.count; i++) {
 		struct top_row *class, *site;
 		struct event e;
@@ -210,6 +218,7 @@ static int fill_sums(struct shot *s, enum top_view view, uint32_t kind, enum bra
 		r->value[SUM_SHARE] = all > 0 ? 100 * r->value[SUM_AMOUNT] / all : 0;
 		r->open = r->value[SUM_SHARE] >= OPEN_SHARE;
 	}
+	set_recorded_by_agents(s, t, type);
 	if (view == TOP_ALLOC)
 		s->figures.alloc_bytes = (uint64_t)all;
 	else
@@ -270,11 +279,11 @@ static int fill_gc(struct shot *s)
 	uint64_t last_ns = 0;
 	int err = 0;
 
-	t->recorded = events_recorded(s->analysis, BRAID_EVENT_TYPE_GC);
 	for (size_t i = 0; i < g->pauses.count && !err; i++)
 		err = add_gc_sum(s, &g->pauses.at[i], "pause");
 	for (size_t i = 0; i < g->phases.count && !err; i++)
 		err = add_gc_sum(s, &g->phases.at[i], "concurrent");
+	set_recorded_by_agents(s, t, BRAID_EVENT_TYPE_GC);
 	for (size_t i = 0; i < t->rows.count; i++)
 		t->rows.at[i].value[GC_SHARE] = 100 * t->rows.at[i].value[GC_TIME] / (double)s->figures.shown_ns;
 	for (size_t i = 0; i < g->longest.count; i++)

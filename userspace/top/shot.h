@@ -30,7 +30,8 @@ struct top_row {
 
 struct top_table {
 	VEC(struct top_row) rows;
-	bool recorded; /* otherwise there are none because they were not asked for */
+	bool recorded; /* otherwise there are none because they were not asked for, or no JVM has reported them */
+	bool asked_for;
 	struct u64map row_of;
 };
 

@@ -231,6 +231,33 @@ START_TEST(what_was_not_recorded_is_no_empty_table)
 }
 END_TEST
 
+/* A program without a JVM has no collections and no locks, so that they took no time is not said. */
+START_TEST(without_a_jvm_nothing_of_jvms_is_zero)
+{
+	static const struct trace_rec native[] = {
+		REC(TRACE_INFO, info, S("record.choices"), S("cpu,alloc=512k,lock=10us,gc")),
+		REC(TRACE_CLOCK, clock, BASE_NS, BASE_NS, BASE_NS),
+		REC(TRACE_PROCESS, process, 1, 100, 0, 5, S("sort"), S("sort")),
+		REC(TRACE_CLOCK, clock, BASE_NS + 1000 * MS, BASE_NS, BASE_NS),
+	};
+	struct analyzer *a;
+	struct shot *without;
+
+	ck_assert_int_eq(analyzer_new(&a), 0);
+	for (size_t i = 0; i < sizeof(native) / sizeof(native[0]); i++)
+		ck_assert_int_eq(analyzer_feed(a, &native[i]), 0);
+	ck_assert_int_eq(shot_new(&without, a), 0);
+	ck_assert_int_eq(ui_show(&ui, without), 0);
+	press('3');
+	draw(24, 200);
+	SEES("GC    not recorded");
+	SEES("not recorded: no JVM with an agent reports it");
+	MISSES("/s"); /* no rates */
+	ui_show(&ui, shot);
+	shot_free(without);
+}
+END_TEST
+
 /* ---- keys ---- */
 
 START_TEST(sorting)
@@ -540,6 +567,7 @@ Suite *test_top_page(void)
 	tcase_add_test(tc, names_cannot_control_a_terminal);
 	tcase_add_test(tc, before_the_first_second);
 	tcase_add_test(tc, what_was_not_recorded_is_no_empty_table);
+	tcase_add_test(tc, without_a_jvm_nothing_of_jvms_is_zero);
 	tcase_add_test(tc, sorting);
 	tcase_add_test(tc, filtering);
 	tcase_add_test(tc, filtering_rows_below_others);
