@@ -74,10 +74,27 @@ static const char *missing(const struct refusals *r, char *to, size_t size)
 	return to;
 }
 
+/* Nobody can do anything about a JVM that has ended too early. */
+static bool is_ended(struct refusals *r, pid_t pid, const char *why)
+{
+	struct process *p = processes_latest(r->processes, pid);
+	char text[MISSING_TEXT];
+
+	if (!p || process_is_there(p))
+		return false;
+	remove_one(r, pid);
+	account_notice(&p->account, r->sink, BRAID_NOTICE_INFO,
+		       "the JVM in process %d ended before it had the agent (%s); it is recorded without %s", pid, why,
+		       missing(r, text, sizeof(text)));
+	return true;
+}
+
 void refusals_add(struct refusals *r, pid_t pid, const char *why)
 {
 	char text[MISSING_TEXT];
 
+	if (is_ended(r, pid, why))
+		return;
 	account_notice(replace(r, pid, why), r->sink, BRAID_NOTICE_WARNING,
 		       "cannot attach to the JVM in process %d: %s; it is recorded without %s", pid, why,
 		       missing(r, text, sizeof(text)));

@@ -21,7 +21,7 @@ struct refusals {
 	struct refusal *list;
 };
 
-/* Replaces an earlier reason. */
+/* Replaces an earlier reason. No warning if the JVM has ended. */
 void refusals_add(struct refusals *r, pid_t pid, const char *why);
 /* The same for a JVM that may still load the agent. */
 void refusals_add_delay(struct refusals *r, pid_t pid, const char *why);

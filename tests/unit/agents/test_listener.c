@@ -279,6 +279,30 @@ START_TEST(a_pid_that_is_used_again)
 }
 END_TEST
 
+static uint32_t severity;
+
+static void tap(void *ctx, const struct trace_rec *rec)
+{
+	(void)ctx;
+	if (rec->kind == TRACE_NOTICE && memmem(rec->notice.text.str, rec->notice.text.len, "No such process", 15))
+		severity = rec->notice.severity;
+}
+
+/* It may have ended by itself before it was attached to, which is no fault. */
+START_TEST(a_jvm_that_has_ended_is_no_warning)
+{
+	trace_writer_tap(sink.writer, tap, NULL);
+	severity = UINT32_MAX;
+	refusals_add(&refusals, getpid(), "No such process");
+	ck_assert_uint_eq(severity, BRAID_NOTICE_WARNING);
+	ck_assert_ptr_nonnull(refusals_of(&refusals, getpid()));
+	self->start_ticks++;
+	refusals_add(&refusals, getpid(), "No such process");
+	ck_assert_uint_eq(severity, BRAID_NOTICE_INFO);
+	ck_assert_ptr_null(refusals_of(&refusals, getpid()));
+}
+END_TEST
+
 /* Each connection takes the kernel long. */
 START_TEST(connections_without_end)
 {
@@ -360,6 +384,7 @@ Suite *test_listener(void)
 	tcase_add_test(t, a_peer_that_says_nothing);
 	tcase_add_test(t, a_stranger_is_hung_up_on);
 	tcase_add_test(t, a_pid_that_is_used_again);
+	tcase_add_test(t, a_jvm_that_has_ended_is_no_warning);
 	tcase_add_test(t, connections_without_end);
 	tcase_add_test(t, a_descriptor_that_is_used_again);
 	tcase_add_test(t, children_that_are_stopped);
