@@ -187,6 +187,7 @@ static void cut_life(const struct cut *c, struct trace_jvm_event *e)
 static int write_kept(struct cut *c, struct stream *s, struct trace_writer *w)
 {
 	const struct jvm_event_row *row;
+	uint64_t left_from_ns, left_to_ns;
 	struct trace_rec rec;
 	int got, err = 0;
 
@@ -200,6 +201,8 @@ static int write_kept(struct cut *c, struct stream *s, struct trace_writer *w)
 			cut_life(c, &rec.jvm_event);
 		err = put_kept(w, &rec, kept, c->counts);
 	}
+	trace_reader_left_out(s->reader, &left_from_ns, &left_to_ns);
+	c->counts->unread = left_to_ns;
 	/* The window of a part of a part is the smaller one, because the analysis was made under the larger one. */
 	if (!err && c->an->from_ns)
 		err = put_info_number(w, WINDOW_FROM, c->an->from_ns);

@@ -11,7 +11,8 @@
 #include <trace/trace.h>
 
 struct edit_counts {
-	uint64_t events, events_kept;
+	uint64_t events, events_kept; /* and samples; not figures, notices, losses and the like */
+	bool unread;		      /* samples outside of the part have not been read, so `events` lacks them */
 	uint64_t lost;	  /* records that can be read, but are too long to be written: they are lost in the new trace */
 	uint64_t last_ns; /* the time of the last event */
 };

@@ -280,7 +280,6 @@ static int advance(struct merge *m, size_t at)
 		if (got < 0)
 			return got;
 		if (in->event.kind == TRACE_END) {
-			m->counts->events++; /* all have one end */
 			in->in_order = true;
 			trace_times_shift(&in->event, in->shift_ns);
 			if (in->event.end.time_ns > m->end_ns)

@@ -10,7 +10,7 @@
 
 int put_kept(struct trace_writer *w, const struct trace_rec *rec, bool kept, struct edit_counts *c)
 {
-	bool is_event = rec->kind >= TRACE_FIRST_EVENT;
+	bool is_event = rec->kind == TRACE_SAMPLE || rec->kind == TRACE_JVM_EVENT;
 	uint64_t time_ns = event_time_ns(rec);
 	size_t bound;
 	int err = kept ? trace_writer_put(w, rec) : 0;

@@ -47,6 +47,38 @@ START_TEST(cut_by_time)
 }
 END_TEST
 
+/* A block of samples behind the part is not read, so nobody knows of how many the part is. */
+START_TEST(cut_of_a_long_trace)
+{
+	struct trace_rec late = SAMPLE(100000, 1, 0, 4);
+	struct filter f = {.has_to = true};
+	struct edit_counts c;
+	struct opened from;
+	char *path, *whole;
+	struct trace_writer *w = writer_new(&whole);
+
+	for (size_t i = 0; i < SYNTHETIC_COUNT; i++)
+		ck_assert_int_eq(trace_writer_put(w, &synthetic[i]), 0);
+	ck_assert_int_eq(trace_writer_flush(w), 0);
+	ck_assert_int_eq(trace_writer_put(w, &late), 0);
+	ck_assert_int_eq(trace_writer_close(w), 0);
+	for (int all = 0; all < 2; all++) {
+		ck_assert_int_eq(moment_parse(all ? "200" : "1", &f.to), 0);
+		opened_begin(&from, strdup(whole), &f);
+		w = writer_new(&path);
+		ck_assert_int_eq(edit_cut(w, from.reader, from.an, &c), 0);
+		ck_assert_int_eq(trace_writer_close(w), 0);
+		ck_assert_int_eq(c.unread, !all);
+		unlink(path);
+		free(path);
+		opened_close(&from);
+		free(from.path);
+	}
+	unlink(whole);
+	free(whole);
+}
+END_TEST
+
 START_TEST(cut_by_process)
 {
 	struct filter f = {0};
@@ -235,6 +267,16 @@ static uint64_t weight_of(const char *path, size_t *processes, size_t *threads)
 	return weight;
 }
 
+/* What a user counts: no figures, no notices, and not the end that each file has. */
+static uint64_t counted(const struct trace_rec *recs, size_t count)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		n += recs[i].kind == TRACE_SAMPLE || recs[i].kind == TRACE_JVM_EVENT;
+	return n;
+}
+
 START_TEST(merged_with_itself)
 {
 	char *one = file_of(synthetic, SYNTHETIC_COUNT), *path;
@@ -248,6 +290,8 @@ START_TEST(merged_with_itself)
 	ck_assert_uint_eq(weight_of(path, &processes[1], &threads[1]), 2 * weight);
 	ck_assert_uint_eq(processes[0], processes[1]);
 	ck_assert_uint_eq(threads[0], threads[1]);
+	ck_assert_uint_eq(c.events, 2 * counted(synthetic, SYNTHETIC_COUNT));
+	ck_assert_uint_eq(c.events_kept, c.events);
 	unlink(path);
 	free(path);
 }
@@ -520,6 +564,7 @@ Suite *test_edit(void)
 
 	suite_add_tcase(s, t);
 	tcase_add_test(t, cut_by_time);
+	tcase_add_test(t, cut_of_a_long_trace);
 	tcase_add_test(t, cut_by_process);
 	tcase_add_test(t, cut_by_thread_and_stack);
 	tcase_add_test(t, cut_of_several_lives);

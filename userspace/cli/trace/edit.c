@@ -43,7 +43,7 @@ struct trace_writer *edit_output_open(const char *path, const char *const *input
 bool edit_output_close(struct trace_writer *w, const char *path, const struct edit_counts *c, int err)
 {
 	bool on_stdout = trace_writer_on_stdout(w);
-	char size[QUANTITY_TEXT];
+	char size[QUANTITY_TEXT], of[32] = "";
 	struct stat st;
 	int closed = trace_writer_close(w);
 
@@ -51,8 +51,10 @@ bool edit_output_close(struct trace_writer *w, const char *path, const struct ed
 		log_error("%s: %s; it is not complete", path, trace_writer_why(err ? err : closed));
 		return false;
 	}
+	if (!c->unread)
+		snprintf(of, sizeof(of), " of %llu", (unsigned long long)c->events);
 	if (!on_stdout && stat(path, &st) == 0 && S_ISREG(st.st_mode))
-		printf("%s: %llu of %llu events, %s\n", path, (unsigned long long)c->events_kept,
-		       (unsigned long long)c->events, size_text(size, (uint64_t)st.st_size));
+		printf("%s: %llu%s samples and events, %s\n", path, (unsigned long long)c->events_kept, of,
+		       size_text(size, (uint64_t)st.st_size));
 	return true;
 }
