@@ -43,10 +43,11 @@ check f.trace "what was recorded" 'well(80) and thread("old-0") > 0 and thread("
 	"whole stacks" 'at_least(i["java_samples"]["complete"], i["java_samples"]["total"], 99)'
 wait_for "the agent's sleep" no_ring "$JAVA_PID"
 # Reading commands also report when their output is truncated.
-for command in "report --json" "report --html small/f.html" "script" "export --format collapsed -o small/f.txt"; do
+for command in "report --json" "report --html small/f.html" "script" "export --format collapsed -o small/f.txt" \
+	"export --format sqlite -o small/f.sqlite"; do
 	status=0
 	# shellcheck disable=SC2086 # words
 	braid $command f.trace >small/out 2>err || status=$?
 	[[ $status -eq 1 && $(grep -vc '^braid: warning: f.trace' err) -eq 1 ]] || fail "$command: exit status $status: $(cat err)"
-	[[ ! -e small/f.html && ! -e small/f.txt ]] || fail "$command: left a file that is cut off"
+	[[ ! -e small/f.html && ! -e small/f.txt && ! -e small/f.sqlite ]] || fail "$command: left a file that is cut off"
 done

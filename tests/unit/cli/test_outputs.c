@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of the files that subcommands write: who may read them, and what they do not write over. */
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "unit/commands_fixture.h"
 
@@ -156,6 +158,48 @@ START_TEST(standard_input_is_an_input)
 }
 END_TEST
 
+/* The exit status of an export whose standard output is a terminal; *shown: the bytes that the terminal got. */
+static int export_to_terminal(const char *format, int *shown)
+{
+	char *argv[] = {(char[]){"braid export"}, (char[]){"--format"}, (char *)(uintptr_t)format, trace_path, NULL};
+	int terminal = posix_openpt(O_RDWR | O_NOCTTY), status;
+	pid_t pid;
+
+	ck_assert(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		int fd = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+
+		if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || !freopen(error_path, "w", stderr))
+			_exit(EXIT_FAILURE);
+		status = cmd_export(4, argv);
+		fflush(stdout);
+		_exit(status);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(ioctl(terminal, FIONREAD, shown), 0);
+	close(terminal);
+	read_back(error_path, error_text, sizeof(error_text));
+	return WEXITSTATUS(status);
+}
+
+START_TEST(a_terminal_gets_text_only)
+{
+	static const char *const binary[] = {"pprof", "otlp", "perfetto", "jfr"};
+	int shown;
+
+	for (size_t i = 0; i < sizeof(binary) / sizeof(binary[0]); i++) {
+		ck_assert_int_eq(export_to_terminal(binary[i], &shown), 2);
+		ck_assert_int_eq(shown, 0);
+		ck_assert_msg(strstr(error_text, "is not text for a terminal"), "%s", error_text);
+	}
+	ck_assert_int_eq(export_to_terminal("collapsed", &shown), 0);
+	ck_assert_int_gt(shown, 0);
+}
+END_TEST
+
 Suite *test_outputs(void)
 {
 	Suite *s = suite_create("outputs");
@@ -168,6 +212,7 @@ Suite *test_outputs(void)
 	tcase_add_test(files, a_page_of_two_is_as_private_as_both);
 	tcase_add_test(files, inputs_are_not_replaced);
 	tcase_add_test(files, standard_input_is_an_input);
+	tcase_add_test(files, a_terminal_gets_text_only);
 	suite_add_tcase(s, files);
 	return s;
 }
