@@ -116,6 +116,13 @@ uint64_t common_pause(struct argp_state *state, const char *arg)
 	return ns;
 }
 
+const char *common_output_name(struct argp_state *state, const char *option, const char *arg)
+{
+	if (!*arg)
+		argp_error(state, "%s: the name of the file is empty", option);
+	return arg;
+}
+
 static void parse_expression(struct argp_state *state, struct common *c, int key, const char *arg)
 {
 	char why[128] = "";

@@ -58,6 +58,9 @@ const char *common_source_link(struct argp_state *state, const char *arg);
 /* The value of --max-pause, in ns; for another text it ends the program. */
 uint64_t common_pause(struct argp_state *state, const char *arg);
 
+/* The name of a new file, which is not empty, as the variable of a script can be. */
+const char *common_output_name(struct argp_state *state, const char *option, const char *arg);
+
 /* Whether what --event names is neither a kind of events nor samples: then it is a tracepoint, function or USDT probe. */
 bool common_event_named(const char *arg);
 

@@ -22,7 +22,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->as_json = true;
 		return 0;
 	case 'o':
-		s->record.output = arg;
+		s->record.output = common_output_name(state, "-o", arg);
 		return 0;
 	case 'v':
 		log_verbosity++;

@@ -92,7 +92,7 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		o->kill = true;
 		break;
 	case 'o':
-		o->output = arg;
+		o->output = common_output_name(state, "-o", arg);
 		break;
 	case 'q':
 		o->quiet = true;

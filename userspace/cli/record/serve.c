@@ -114,7 +114,7 @@ static error_t serve_parse(int key, char *arg, struct argp_state *state)
 		r->options.source_link = common_source_link(state, arg);
 		return 0;
 	case 'o':
-		r->output = arg;
+		r->output = common_output_name(state, "-o", arg);
 		return 0;
 	case 'd':
 		r->recording.options.duration_ns = common_length(state, "-d", arg);

@@ -99,7 +99,7 @@ static error_t diff_parse(int key, char *arg, struct argp_state *state)
 		r->json = true;
 		return 0;
 	case OPT_HTML:
-		r->html = arg;
+		r->html = common_output_name(state, "--html", arg);
 		return 0;
 	case OPT_SOURCE_LINK:
 		r->source_link = common_source_link(state, arg);

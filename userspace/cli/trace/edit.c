@@ -16,7 +16,7 @@ static error_t output_parse(int key, char *arg, struct argp_state *state)
 	struct edit_output *o = state->input;
 
 	if (key == 'o') {
-		o->path = arg;
+		o->path = common_output_name(state, "-o", arg);
 		return 0;
 	}
 	if (key == ARGP_KEY_END && !o->path)

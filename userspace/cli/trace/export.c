@@ -180,7 +180,7 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 		o->wakers = true;
 		return 0;
 	case 'o':
-		o->output = arg;
+		o->output = common_output_name(state, "-o", arg);
 		return 0;
 	case OPT_ANNOTATE:
 		o->collapsed.annotate = true;

@@ -56,7 +56,7 @@ static error_t import_parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'o':
-		o->output = arg;
+		o->output = common_output_name(state, "-o", arg);
 		return 0;
 	case OPT_FORMAT:
 		o->format = import_format_named(arg);

@@ -126,7 +126,7 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 		o->lines = true;
 		return 0;
 	case OPT_HTML:
-		o->html = arg;
+		o->html = common_output_name(state, "--html", arg);
 		return 0;
 	case OPT_SOURCE_LINK:
 		o->source_link = common_source_link(state, arg);
