@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blocked.h"
+#include "covers.h"
 
 /* The filter's expressions that a name matches. */
 enum { MATCH_TESTED = 1, MATCH_INCLUDE = 2, MATCH_EXCLUDE = 4 };
@@ -23,11 +23,10 @@ struct alive {
 /* Properties that every event's selection needs, computed once per thread, process, name and stack. */
 struct events {
 	VEC(struct alive) alive;
-	bool *thread_selected;		   /* per row of a->threads */
-	bool *process_selected;		   /* per row of a->processes, and one more for unknown ones */
-	bool *covers_waits, *covers_locks; /* per process, too: WAIT and LOCK replace OFFCPU */
-	struct u64map parks;		   /* of LOCKs of parked threads, which do, too: thread and start */
-	uint8_t *name_match;		   /* per id of a->strings; NULL without expressions */
+	bool *thread_selected;	/* per row of a->threads */
+	bool *process_selected; /* per row of a->processes, and one more for unknown ones */
+	struct covers covers;
+	uint8_t *name_match; /* per id of a->strings; NULL without expressions */
 	struct places places;
 	double interval; /* sampling interval of allocations */
 };
@@ -148,24 +147,6 @@ static void weigh(const struct analysis *an, struct event *e)
 	e->longest = e->weight;
 }
 
-/*
- * OFFCPU is the kernel side's event. The agent's LOCK and WAIT know more about monitors and Object.wait, and replace
- * it where they are recorded.
- */
-static uint64_t park_key(const struct jvm_event_row *r)
-{
-	return r->time_ns + (r->thread + ((uint64_t)r->vthread << 32)) * 0x9e3779b97f4a7c15ULL;
-}
-
-static bool is_covered(const struct analysis *an, const struct event *e, enum blocked_why why)
-{
-	size_t process = process_row(an->a, e->row->process);
-
-	return (why == BLOCKED_WAITING && an->events->covers_waits[process]) ||
-	       (why == BLOCKED_MONITOR && an->events->covers_locks[process]) ||
-	       (why == BLOCKED_PARKED && u64map_get(&an->events->parks, park_key(e->row)));
-}
-
 bool event_is_idle(const struct analysis *an, uint32_t thread, uint32_t stack)
 {
 	const struct thread_row *t = thread == ROW_NONE ? NULL : table_row(&an->a->threads, thread);
@@ -201,7 +182,7 @@ static bool name_event(const struct analysis *an, struct event *e)
 	why = place_why(place_of(an, e->stack), e->row->flags);
 	e->name = blocked_reason(why, e->row->flags, &e->name_id);
 	e->idle = event_is_idle(an, e->thread, e->stack);
-	return !is_covered(an, e, why);
+	return !covers_have(&an->events->covers, an->a, e->row, why);
 }
 
 static void find_stack(const struct analysis *an, const struct jvm_event_row *row, struct event *e)
@@ -511,29 +492,16 @@ static int find_refs(const struct analyzer *a, struct events *ev)
 	return err;
 }
 
-static int look_through(const struct analysis *an, struct events *ev)
+static void match_names(const struct analysis *an, struct events *ev)
 {
 	const struct analyzer *a = an->a;
 
-	for (size_t i = 0; i < a->events.count; i++) {
-		const struct jvm_event_row *r = &a->events.at[i];
-		const struct kind *k = kind_of(r->kind);
+	for (size_t i = 0; ev->name_match && i < a->events.count; i++) {
+		const struct kind *k = kind_of(a->events.at[i].kind);
 
-		if (r->kind == BRAID_JVM_WAIT)
-			ev->covers_waits[process_row(a, r->process)] = true;
-		if (r->kind == BRAID_JVM_LOCK && r->source == BRAID_SOURCE_AGENT)
-			ev->covers_locks[process_row(a, r->process)] = true;
-		if (r->kind == BRAID_JVM_LOCK && r->source == BRAID_SOURCE_KERNEL) {
-			uint32_t *park = u64map_put(&ev->parks, park_key(r));
-
-			if (!park)
-				return -ENOMEM;
-			*park = 1;
-		}
-		if (ev->name_match && k && k->leaf)
-			match_name(an, ev->name_match, r->name);
+		if (k && k->leaf)
+			match_name(an, ev->name_match, a->events.at[i].name);
 	}
-	return 0;
 }
 
 static bool allocate(const struct analyzer *a, const struct filter *f, struct events *ev)
@@ -542,14 +510,12 @@ static bool allocate(const struct analyzer *a, const struct filter *f, struct ev
 
 	ev->thread_selected = calloc(a->threads.count + 1, sizeof(*ev->thread_selected));
 	ev->process_selected = calloc(processes, sizeof(*ev->process_selected));
-	ev->covers_waits = calloc(processes, sizeof(*ev->covers_waits));
-	ev->covers_locks = calloc(processes, sizeof(*ev->covers_locks));
 	if (f->include.count || f->exclude.count) {
 		ev->name_match = calloc(a->strings.strings.count + 1, sizeof(*ev->name_match));
 		if (!ev->name_match)
 			return false;
 	}
-	return ev->thread_selected && ev->process_selected && ev->covers_waits && ev->covers_locks;
+	return ev->thread_selected && ev->process_selected;
 }
 
 int events_new(struct events **out, struct analysis *an)
@@ -570,7 +536,8 @@ int events_new(struct events **out, struct analysis *an)
 		return -ENOMEM;
 	ev->interval = strtod(analyzer_info(a, "record.alloc_interval"), NULL);
 	recorded_find(&an->recorded, a, analyzer_info(a, "record.choices"));
-	return look_through(an, ev) ?: find_alive(a, ev) ?: find_refs(a, ev);
+	match_names(an, ev);
+	return covers_find(&ev->covers, a) ?: find_alive(a, ev) ?: find_refs(a, ev);
 }
 
 void events_free(struct events *ev)
@@ -580,9 +547,7 @@ void events_free(struct events *ev)
 	free(ev->alive.at);
 	free(ev->thread_selected);
 	free(ev->process_selected);
-	free(ev->covers_waits);
-	free(ev->covers_locks);
-	u64map_free(&ev->parks);
+	covers_free(&ev->covers);
 	free(ev->name_match);
 	places_free(&ev->places);
 	free(ev);

@@ -208,10 +208,10 @@ static void take_wait_for(struct jfr_file *f, const struct jfr_event *e, uint32_
 	builder_event(&f->r->b, &to);
 }
 
-/* Braid writes as these what is no contention of a lock, too, and then without a class. */
+/* Braid writes as these what no LOCK covers, too, and then without a class, which the JDK's always have. */
 static void take_enter(struct jfr_file *f, const struct jfr_event *e)
 {
-	bool lock = !f->braids || jfr_class(f, &e->values[ROLE_CLASS]).len;
+	bool lock = jfr_class(f, &e->values[ROLE_CLASS]).len > 0;
 
 	take_wait_for(f, e, lock ? BRAID_JVM_LOCK : BRAID_JVM_OFFCPU, lock ? 0 : BRAID_OFFCPU_SYSCALL);
 }

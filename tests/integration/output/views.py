@@ -66,8 +66,10 @@ assert by("exception", "site")["Views.oops"]["weight"] == int(truth["raised"])
 assert by("wait", "site")["Views.waitALittle"]["weight_s"] > 0.025, by("wait", "site")
 blocked = by("offcpu", "name")
 assert blocked["parked"]["weight_s"] > 0.025 and blocked["sleeping"]["weight_s"] > 0.025, blocked
-# Others are covered by what the agent reports; those that are too short for an event are added up without asking it.
-assert all(blocked.get(reason, {"max_s": 0})["max_s"] < 1e-4 for reason in ("waiting for notify", "blocked on a monitor")), blocked
+# Others are covered by what the agent reports, but for waits that are too short for that: less than a millisecond.
+# Those that are too short for an event are added up without asking it.
+shortest = {"waiting for notify": 1e-3, "blocked on a monitor": 1e-4}
+assert all(blocked.get(reason, {"max_s": 0})["max_s"] < limit for reason, limit in shortest.items()), blocked
 started = [t for t in report["lives"] if t["thread"]["name"] == "wants-door"]
 assert len(started) == 5 and all(t["start_s"] is not None and t["end_s"] is not None for t in started), started
 assert events["compile"]["count"] == sum(level["count"] for level in report["levels"])
