@@ -71,7 +71,7 @@ static void json_kind(struct json *j, const struct views *v, const struct kind_v
 	json_unit(j, "max", k->k->unit, k->max);
 	if (k->k->unit == UNIT_NS) {
 		json_seconds(j, "mean_s", k->count ? k->weight / k->count : 0);
-		json_seconds(j, "p99_s", k->p99);
+		json_seconds_if(j, k->p99 || !k->summed, "p99_s", k->p99);
 	}
 	if (k->k->weight == WEIGHT_ESTIMATE)
 		json_error(j, k->variance, k->weight);

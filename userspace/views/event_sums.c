@@ -230,7 +230,21 @@ static int compare_times(const void *x, const void *y)
 	return compare_u64(*(const uint64_t *)x, *(const uint64_t *)y);
 }
 
-static void finish(struct kind_view *v)
+/*
+ * Nearest rank, among those in sums, too. Of these only the longest is known: the rank is known if it is of a time that is no
+ * shorter. `times` is sorted.
+ */
+static uint64_t p99(const struct kind_view *v, uint64_t longest_summed)
+{
+	uint64_t longer = add_saturating(v->times.count, v->summed) / 100, time;
+
+	if (longer >= v->times.count)
+		return 0;
+	time = v->times.at[v->times.count - 1 - longer];
+	return time < longest_summed ? 0 : time;
+}
+
+static void finish(struct kind_view *v, uint64_t longest_summed)
 {
 	for (int by = 0; by < BYS; by++) {
 		struct event_table *t = &v->by[by];
@@ -241,7 +255,7 @@ static void finish(struct kind_view *v)
 	if (!v->times.count)
 		return;
 	VEC_SORT(&v->times, compare_times);
-	v->p99 = v->times.at[(v->times.count * 99 + 99) / 100 - 1]; /* nearest rank */
+	v->p99 = p99(v, longest_summed);
 	free(v->times.at);
 	memset(&v->times, 0, sizeof(v->times));
 }
@@ -251,6 +265,7 @@ static void finish(struct kind_view *v)
 int kind_views_new(struct kind_view **out, const struct analysis *an)
 {
 	struct kind_view *views = calloc(BRAID_JVM_EVENTS, sizeof(*views));
+	uint64_t longest_summed[BRAID_JVM_EVENTS] = {0};
 	struct flights flights = {0};
 	int err = views ? 0 : -ENOMEM;
 
@@ -265,6 +280,8 @@ int kind_views_new(struct kind_view **out, const struct analysis *an)
 			views[e.kind].idle_ns = add_saturating(views[e.kind].idle_ns, e.weight);
 			continue;
 		}
+		if (e.summed && e.longest > longest_summed[e.kind])
+			longest_summed[e.kind] = e.longest;
 		err = add_event(an, &flights, &views[e.kind], &e);
 		if (e.kind == BRAID_JVM_COUNTED && e.row->number < BRAID_JVM_EVENTS) {
 			struct kind_view *of = &views[e.row->number];
@@ -276,7 +293,7 @@ int kind_views_new(struct kind_view **out, const struct analysis *an)
 	for (uint32_t kind = 0; kind < BRAID_JVM_EVENTS && !err; kind++) {
 		views[kind].k = kind_of(kind);
 		views[kind].kind = kind;
-		finish(&views[kind]);
+		finish(&views[kind], longest_summed[kind]);
 	}
 	pair_map_free(&flights.left);
 	return err;

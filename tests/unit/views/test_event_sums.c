@@ -167,6 +167,40 @@ START_TEST(exceptions_of_a_deep_stack)
 }
 END_TEST
 
+/* The rank is among all times. Of those in sums, the longest is known. */
+START_TEST(percentile_with_sums)
+{
+	static const struct {
+		uint64_t summed, longest_ms, p99_ms;
+	} cases[] = {
+		{0, 0, 99},		     /* of 1, 2, ... 100 ms: the 99th, */
+		{100, 1, 98},		     /* of 200 times the 198th, */
+		{9899, 1, 1},		     /* of 9999 the 9900th, the first that is in no sum, */
+		{9900, 1, 0},		     /* and of 10000 the 9900th, which is in one */
+		{100, 98, 98}, {100, 99, 0}, /* others in the sum may be as long */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct run r = run_begin(NULL);
+		const struct trace_rec sum =
+			JVM(AT(0), .kind = BRAID_JVM_COUNTED, .thread = 1, .node = ON_INLINE, .value = cases[i].summed,
+			    .weight = 1, .number = BRAID_JVM_OFFCPU, .duration_ns = cases[i].longest_ms * MS);
+
+		run_feed(&r, more, sizeof(more) / sizeof(more[0]));
+		for (uint64_t ms = 1; ms <= 100; ms++)
+			run_feed(&r,
+				 &(const struct trace_rec)JVM(AT(ms), .kind = BRAID_JVM_OFFCPU, .thread = 1,
+							      .node = SLEEPING, .duration_ns = ms * MS),
+				 1);
+		if (cases[i].summed)
+			run_feed(&r, &sum, 1);
+		run_analyze(&r, NULL);
+		ck_assert_uint_eq(r.v->events->kinds[BRAID_JVM_OFFCPU].p99, cases[i].p99_ms * MS);
+		run_free(&r);
+	}
+}
+END_TEST
+
 Suite *test_event_sums(void)
 {
 	Suite *s = suite_create("event sums");
@@ -177,6 +211,7 @@ Suite *test_event_sums(void)
 	tcase_add_test(t, times_off_the_cpu_of_a_thread);
 	tcase_add_test(t, windows_cut_times_off_the_cpu);
 	tcase_add_test(t, exceptions_of_a_deep_stack);
+	tcase_add_test(t, percentile_with_sums);
 	suite_add_tcase(s, t);
 	return s;
 }
