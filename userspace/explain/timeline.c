@@ -174,7 +174,7 @@ int timeline_new(struct timeline **out, const struct wall *w)
 	tl->wall = w;
 	tl->lives = calloc(w->threads.count + 1, sizeof(*tl->lives));
 	if (tl->lives)
-		err = take_samples(tl) ?: wall_runs_find(w, &tl->runs);
+		err = take_samples(tl) ?: wall_runs_find(w, true, &tl->runs);
 	if (err) {
 		timeline_free(tl);
 		*out = NULL;

@@ -60,7 +60,7 @@ int perfetto_put_cpus(struct perfetto *w)
 {
 	struct wall *wall = NULL;
 	wall_runs runs = {0};
-	int err = has_runs(w->source) ? wall_new(&wall, w->source->an) ?: wall_runs_find(wall, &runs) : 0;
+	int err = has_runs(w->source) ? wall_new(&wall, w->source->an) ?: wall_runs_find(wall, false, &runs) : 0;
 
 	for (size_t i = 0; i < runs.count && !w->failed; i++)
 		put_run(w, wall, &runs.at[i]);

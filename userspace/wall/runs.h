@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which thread ran on a CPU, by the CPUs that times off the CPU left and came back to. */
+/* Which thread ran on a CPU, by the CPUs that times off the CPU left and came back to, and by samples. */
 #ifndef BRAID_WALL_RUNS_H
 #define BRAID_WALL_RUNS_H
 
@@ -7,7 +7,7 @@
 
 #include "wall.h"
 
-/* A thread on a CPU: from its return to it until it left it again. Short times off the CPU may be in between. */
+/* A thread on a CPU, from and until times at which it is known to have been there. Short times off the CPU may be in between. */
 struct wall_run {
 	uint32_t cpu, thread; /* thread: index of wall->threads */
 	uint64_t start_ns, end_ns;
@@ -15,8 +15,11 @@ struct wall_run {
 
 typedef VEC(struct wall_run) wall_runs;
 
-/* Appends all of them, by CPU and time, without overlaps. The wall has no window. 0 or -ENOMEM. */
-int wall_runs_find(const struct wall *w, wall_runs *to);
+/*
+ * Appends all of them, by CPU and time, without overlaps; `samples`: also those that only samples show, from the first of these
+ * to the last. The wall has no window. 0 or -ENOMEM.
+ */
+int wall_runs_find(const struct wall *w, bool samples, wall_runs *to);
 
 /* The CPU that a thread came back to at the end of its time off the CPU; UINT32_MAX: not known. */
 uint32_t wall_run_cpu(const struct jvm_event_row *row);

@@ -18,7 +18,8 @@ for name, t in timed.items():
     assert any(frame.startswith("Views.") for stack in t.stacks["lock"] for frame in stack), t.stacks["lock"]
     assert t.ns == timed["chrome"].ns and t.stacks == timed["chrome"].stacks, name
 
-# Perfetto's tracks of CPUs: a thread ran from its return to a CPU until it left that CPU, or another one came there.
+# Perfetto's tracks of CPUs: a thread ran from its return to a CPU until it left that CPU, or another one came there; and again
+# from when that one left.
 # Times off it that are parts of a wait for a lock have no event of their own.
 runs, locked = timed["perfetto"].runs, timed["perfetto"].locked
 off = sorted(o for o in timed["perfetto"].off if o[0] not in locked)
@@ -26,7 +27,9 @@ begun, left = {(cpu, tid, start) for cpu, tid, start, _ in runs if tid not in lo
 starts = {(cpu, start) for cpu, _, start, _ in runs}
 expected = {(p[4], p[0], p[2]) for p, q in zip(off, off[1:]) if p[0] == q[0] and p[4] == q[3] and p[2] < q[1]}
 back = {(cpu, tid, end) for tid, _, end, _, cpu, _ in off}
-assert len(begun) > 20 and begun <= back, (len(begun), list(begun - back)[:3])
+stops = {(cpu, end) for cpu, _, _, end in runs}
+assert len(begun & back) > 20, (len(begun), len(begun & back))
+assert all((cpu, start) in stops for cpu, _, start in begun - back), list(begun - back)[:3]
 same = {(p[4], p[0], p[2]) for p, q in zip(off, off[1:]) if p[5] == q[5]}  # not before and behind an exec
 assert all((cpu, start) in starts for cpu, _, start in (expected & same) - begun), "a time on a CPU is missing"
 ends = {tid: max(end for _, of, _, end in runs if of == tid) for _, tid, _, _ in runs}  # a thread's last wait may not have ended

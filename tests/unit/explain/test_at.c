@@ -74,7 +74,7 @@ START_TEST(a_moment)
 	     "At 0.046000 s, 2026-01-01 00:00:00.046000 +0000\n"
 	     "\n"
 	     "CPUs with a recorded thread: 1\n"
-	     "     0  http nio 8080 (102) for 25.00 ms, 45.00 ms more\n"
+	     "     0  http nio 8080 (102) for 25.00 ms, 25.00 ms more\n"
 	     "\n"
 	     "Threads: 1 running, 0 stopped or waiting for a CPU, 1 blocked, 0 idle\n"
 	     "  http nio 8080 (102): running for 25.00 ms, 45.00 ms more, on CPU 0\n"
@@ -86,11 +86,12 @@ START_TEST(a_moment)
 	     "  no garbage collection\n"
 	     "  no safepoint\n"
 	     "  Contended monitors: demo.Lock for 5.00 ms, 24.00 ms more, main (101)\n");
-	/* The samples of the fixture are main's: one of each 10 ms. */
-	ck_assert(has(&e, 22, false, "     1  main (101) for 14.00 ms, 18.00 ms more\n"));
-	/* Both run: one on CPU 0, without a sample near, the other on a CPU that is not known, with one. */
-	ck_assert(has(&e, 75, true, "\"end_s\":0.091,\"sampled_s\":null,\"sampled_stack\":null}],"));
-	ck_assert(has(&e, 75, true, "\"cpu\":null,\"sampled_s\":0.071,\"sampled_stack\":["));
+	/* The samples of the fixture are main's: one of each 10 ms. It is on CPU 1 at 10 ms, and on CPU 0 at 20. */
+	ck_assert(has(&e, 9, false, "     1  main (101) for 1.00 ms, 1.00 ms more, sampled 1.00 ms later\n"));
+	ck_assert(has(&e, 15, false, "  main (101): running for 7.00 ms, 25.00 ms more, sampled 5.00 ms before\n"));
+	/* One runs on CPU 0, without a sample near; the other on a CPU that is not known, with one. */
+	ck_assert(has(&e, 45, true, "\"end_s\":0.071,\"sampled_s\":null,\"sampled_stack\":null}],"));
+	ck_assert(has(&e, 15, true, "\"cpu\":null,\"sampled_s\":0.011,\"sampled_stack\":["));
 	explained_end(&e);
 }
 END_TEST

@@ -161,6 +161,55 @@ START_TEST(who_had_the_cpu)
 }
 END_TEST
 
+/* Thread 2 has no times off the CPU, but samples on CPU 1 at 100, 110 and 120: nobody knows who had it before and after. */
+START_TEST(samples_say_who_had_the_cpu)
+{
+	const struct trace_rec recs[] = {
+		LIFE(1, 0, 200, 130),
+		LIFE(2, 0, 200, 100),
+		OFF(1, 95, 125, ON_INLINE, CLASS(RUNNABLE), CPUS(0, 1)),
+	};
+	struct explained x = explained_of(recs, COUNT(recs));
+	struct stretch s = stretch_of(&x, 1, 95, 125);
+	struct explain *e = explain_of(&x, &s);
+
+	ck_assert_uint_eq(e->parts.count, 2);
+	ck_assert_str_eq(e->nodes.at[e->parts.at[0].node].object, "http nio *");
+	ck_assert_uint_eq(e->parts.at[0].ns, 20 * MS);
+	ck_assert_str_eq(e->nodes.at[e->parts.at[1].node].object, "unrecorded threads");
+	ck_assert_uint_eq(e->parts.at[1].ns, 10 * MS);
+	explain_free(e);
+	explained_end(&x);
+}
+END_TEST
+
+/* Thread 3 takes CPU 1 from thread 2 from 141 to 149. */
+START_TEST(who_is_back_on_the_cpu)
+{
+	const struct trace_rec recs[] = {
+		LIFE(1, 0, 200, 130),
+		LIFE(2, 0, 200, 100),
+		LIFE(3, 0, 200, 100),
+		OFF(1, 130, 170, ON_INLINE, CLASS(RUNNABLE), CPUS(1, 1)),
+		OFF(2, 125, 130, PARKED, CLASS(FUTEX), CPUS(1, 1)),
+		OFF(2, 170, 175, PARKED, CLASS(FUTEX), CPUS(1, 1)),
+		JVM_OF(2, AT(135), .kind = BRAID_JVM_OFFCPU, .thread = 3, .node = 10, .duration_ns = 6 * MS,
+		       CLASS(SLEEP), CPUS(0, 1)),
+		JVM_OF(2, AT(149), .kind = BRAID_JVM_OFFCPU, .thread = 3, .node = 10, .duration_ns = 51 * MS,
+		       CLASS(SLEEP), CPUS(1, 0)),
+	};
+	struct explained x = explained_of(recs, COUNT(recs));
+	struct stretch s = stretch_of(&x, 1, 130, 170);
+	struct explain *e = explain_of(&x, &s);
+
+	ck_assert_str_eq(e->nodes.at[e->parts.at[0].node].object, "http nio *");
+	ck_assert_uint_eq(e->parts.at[0].ns, 32 * MS);
+	ck_assert_uint_eq(e->parts.count, 2);
+	explain_free(e);
+	explained_end(&x);
+}
+END_TEST
+
 START_TEST(what_is_only_counted)
 {
 	struct explained x = explained_of(life, COUNT(life));
@@ -461,6 +510,8 @@ Suite *test_explain(void)
 	tcase_add_test(tc, it_is_said);
 	tcase_add_test(tc, running_time_is_divided_by_samples);
 	tcase_add_test(tc, who_had_the_cpu);
+	tcase_add_test(tc, samples_say_who_had_the_cpu);
+	tcase_add_test(tc, who_is_back_on_the_cpu);
 	tcase_add_test(tc, what_is_only_counted);
 	tcase_add_test(tc, what_was_added_up);
 	tcase_add_test(tc, pauses_have_names);
