@@ -151,6 +151,32 @@ START_TEST(only_samples)
 }
 END_TEST
 
+/* A thread has the name of the moment, in one row, and all of its samples and locks, whatever its name was then. */
+START_TEST(an_os_thread_with_two_names)
+{
+	const struct trace_rec recs[] = {
+		REC(TRACE_THREAD, thread, 4, 1, 101, 101, TRACE_THREAD_JAVA, 0, S("DestroyJavaVM"), S("main")),
+		LIFE(4, 0, 200, 100),
+		OFF(1, 2, 8, PARKED, CLASS(FUTEX), CPUS(1, 1)),
+		OFF(1, 12, 18, MONITOR, CLASS(FUTEX), CPUS(1, 1)),
+		JVM(AT(12), .kind = BRAID_JVM_LOCK, .thread = 1, .node = ON_INLINE, .name = C_LOCK,
+		    .duration_ns = 6 * MS, .number = 9),
+		OFF(4, 100, 110, PARKED, CLASS(FUTEX), CPUS(1, 1)),
+		OFF(4, 120, 130, PARKED, CLASS(FUTEX), CPUS(1, 1)),
+		OFF(4, 140, 150, PARKED, CLASS(FUTEX), CPUS(1, 1)),
+	};
+	struct explained e = explained_of(recs, COUNT(recs));
+
+	ck_assert(has(&e, 15, false, "  main (101): blocked on the monitor demo.Lock for 3.00 ms, 3.00 ms more\n"));
+	ck_assert(has(&e, 105, false, "  DestroyJavaVM (101): parked for 5.00 ms, 5.00 ms more\n"));
+	/* the samples are main's */
+	ck_assert(has(&e, 30, false,
+		      "  main (101): running for 12.00 ms, 70.00 ms more, on CPU 0, sampled 0 ns before\n"));
+	ck_assert(!has(&e, 15, false, "DestroyJavaVM") && !has(&e, 105, false, "main (101)"));
+	explained_end(&e);
+}
+END_TEST
+
 /* Whatever a file says, a moment of it can be shown. */
 START_TEST(hostile_rows)
 {
@@ -189,6 +215,7 @@ Suite *test_at(void)
 	tcase_add_test(t, what_lasts);
 	tcase_add_test(t, idle_threads_are_left_out);
 	tcase_add_test(t, only_samples);
+	tcase_add_test(t, an_os_thread_with_two_names);
 	tcase_add_test(t, hostile_rows);
 	suite_add_tcase(s, t);
 	return s;
