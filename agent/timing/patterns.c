@@ -169,14 +169,16 @@ static bool name_matches(const struct braid_method_pattern *p, const struct subj
 	       method_matches(p, &s->method);
 }
 
+bool patterns_matches(const struct braid_method_pattern *p, const struct subject *s)
+{
+	return is_annotation(p) ? annotation_matches(p, s) : name_matches(p, s);
+}
+
 int patterns_match(const struct braid_event_config *c, const struct subject *s)
 {
-	for (int i = 0; i < BRAID_METHOD_PATTERNS && *c->methods[i].text; i++) {
-		const struct braid_method_pattern *p = &c->methods[i];
-
-		if (is_annotation(p) ? annotation_matches(p, s) : name_matches(p, s))
+	for (int i = 0; i < BRAID_METHOD_PATTERNS && *c->methods[i].text; i++)
+		if (patterns_matches(&c->methods[i], s))
 			return i;
-	}
 	return -1;
 }
 
@@ -192,14 +194,18 @@ bool patterns_have_fields(const struct braid_event_config *c)
 	return *c->fields[0].text;
 }
 
+bool patterns_matches_field(const struct braid_method_pattern *p, struct text class, struct text name)
+{
+	struct parts parts = split(p->text);
+
+	return glob(parts.class, class) && glob(parts.name, name);
+}
+
 int patterns_match_field(const struct braid_event_config *c, struct text class, struct text name)
 {
-	for (int i = 0; i < BRAID_FIELD_PATTERNS && *c->fields[i].text; i++) {
-		struct parts parts = split(c->fields[i].text);
-
-		if (glob(parts.class, class) && glob(parts.name, name))
+	for (int i = 0; i < BRAID_FIELD_PATTERNS && *c->fields[i].text; i++)
+		if (patterns_matches_field(&c->fields[i], class, name))
 			return i;
-	}
 	return -1;
 }
 

@@ -32,11 +32,11 @@ struct subject {
 	uint64_t annotated; /* patterns_key() of a pattern that has matched its annotations; 0: none */
 };
 
-/*
- * The first pattern that matches the method, negative: none does. Initialisers of classes and objects match only
- * patterns whose method begins with "<", and their own annotations.
- */
+/* Initialisers of classes and objects match only patterns whose method begins with "<", and their own annotations. */
+bool patterns_matches(const struct braid_method_pattern *p, const struct subject *s);
+/* The first pattern that matches the method, negative: none does. */
 int patterns_match(const struct braid_event_config *c, const struct subject *s);
+bool patterns_matches_field(const struct braid_method_pattern *p, struct text class, struct text name);
 /* The first pattern that matches the field, negative: none does. */
 int patterns_match_field(const struct braid_event_config *c, struct text class, struct text name);
 bool patterns_have_fields(const struct braid_event_config *c);

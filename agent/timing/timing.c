@@ -8,6 +8,7 @@
 #include "core/config.h"
 #include "core/helper.h"
 #include "events/handlers.h"
+#include "matches.h"
 #include "patterns.h"
 #include "rewrite/rewrite.h"
 #include "side.h"
@@ -110,6 +111,8 @@ static bool choose(void *ctx, const struct rewrite_method *m, struct rewrite_cho
 	struct subject s = {c->class, *m, 0};
 	int pattern = patterns_match(&c->config, &s);
 
+	if (pattern >= 0)
+		matches_method(&c->config, &s, pattern);
 	if (pattern < 0 || !id_set(timed_id(&c->config, &s, pattern), &to->id))
 		return false;
 	patterns_values(&c->config.methods[pattern], to);
@@ -133,6 +136,7 @@ static bool choose_write(void *ctx, const struct rewrite_field *f, const struct 
 
 	if (pattern < 0)
 		return false;
+	matches_field(&c->config, f->class, f->name, pattern);
 	text = writer_text(c->class, by->name, writer);
 	if (!id_set(timed_field_id(&c->config, f, text, pattern), &to->id))
 		return false;
@@ -392,6 +396,14 @@ static void changed_notice(uint32_t refused)
 			TIMED_MAX);
 }
 
+static void patterns_tell(void)
+{
+	struct braid_event_config c;
+
+	timed_patterns(&c);
+	matches_begin(&c, atomic_load(&methods_side.on), atomic_load(&fields_side.on));
+}
+
 static bool timing_work(JNIEnv *jni)
 {
 	uint32_t refused;
@@ -407,6 +419,7 @@ static bool timing_work(JNIEnv *jni)
 		return waits;
 	if (atomic_exchange(&pending, false)) {
 		began_ns = clock_ns();
+		patterns_tell();
 		switch_begin(jni, atomic_load(&methods_side.on) ? &left_out : NULL);
 		changing = true;
 	}

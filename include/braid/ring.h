@@ -50,6 +50,7 @@ enum braid_rec_kind {
 	BRAID_REC_HEAP_CLASS = 27,   /* definition: a row of a histogram of the heap */
 	BRAID_REC_SETTING = 28,	     /* definition: a flag of the VM or a system property */
 	BRAID_REC_CALL = 29,	     /* event: more about the METHOD that follows */
+	BRAID_REC_PATTERN = 30,	     /* definition: a pattern of methods or fields is looked for, or matches */
 	BRAID_REC_KINDS,	     /* one more than the largest kind */
 };
 
@@ -350,6 +351,17 @@ struct braid_rec_call {
 	/* strings */
 };
 _Static_assert(sizeof(struct braid_rec_call) == 40, "call");
+
+/* From here on classes are compared with a pattern of the configuration, or one has matched for the first time. */
+struct braid_rec_pattern {
+	struct braid_rec hdr;
+	__u16 is_field;
+	__u16 matches;
+	__u16 text_len;
+	__u16 reserved;
+	/* as in braid_method_pattern */
+};
+_Static_assert(sizeof(struct braid_rec_pattern) == 32, "pattern");
 
 /* Losses since the last published LOSS record. */
 struct braid_rec_loss {

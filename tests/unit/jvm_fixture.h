@@ -26,7 +26,8 @@ static char path[] = "/tmp/braid-jvm-events-XXXXXX";
 static struct trace_jvm_event last[BRAID_JVM_EVENTS];
 static unsigned count[BRAID_JVM_EVENTS], loads, losses;
 static struct trace_loss last_loss;
-static char names[256][256], last_text[256], last_thread[256];
+static char names[256][256], last_text[256], last_thread[256], last_notice[256];
+static unsigned notices;
 
 static inline void copy(char to[256], struct trace_str from)
 {
@@ -39,6 +40,10 @@ static inline void tap(void *ctx, const struct trace_rec *rec)
 	if (rec->kind == TRACE_NAME && rec->name.name < 256)
 		copy(names[rec->name.name], rec->name.text);
 	loads += rec->kind == TRACE_CODE_LOAD;
+	if (rec->kind == TRACE_NOTICE) {
+		notices++;
+		copy(last_notice, rec->notice.text);
+	}
 	if (rec->kind == TRACE_LOSS) {
 		losses++;
 		last_loss = rec->loss;
@@ -64,6 +69,7 @@ static inline void setup(void)
 	process = (struct process){.id = 7, .pid = getpid()};
 	memset(last, 0, sizeof(last));
 	memset(count, 0, sizeof(count));
+	notices = 0;
 	ck_assert_int_eq(trace_writer_open(&sink.writer, path), 0);
 	trace_writer_tap(sink.writer, tap, NULL);
 	ck_assert_int_eq(modules_new(&jvms.modules, &sink, NULL, false), 0);

@@ -276,6 +276,7 @@ static const char *const kind_names[BRAID_REC_KINDS] = {
 	[BRAID_REC_HEAP_CLASS] = "heap_class",
 	[BRAID_REC_SETTING] = "setting",
 	[BRAID_REC_CALL] = "call",
+	[BRAID_REC_PATTERN] = "pattern",
 };
 
 static bool on_loss(struct jvm *j, const struct braid_rec *rec, size_t size)
@@ -362,6 +363,8 @@ static bool apply(struct jvm *j, const struct braid_rec *rec, size_t size)
 		return settings_on_setting(j, rec, size);
 	case BRAID_REC_CALL:
 		return calls_on_call(j, rec, size);
+	case BRAID_REC_PATTERN:
+		return patterns_on_pattern(j, rec, size);
 	case BRAID_REC_GC_START:
 	case BRAID_REC_GC_FINISH:
 		return gc_on_record(j, rec, size);

@@ -154,6 +154,7 @@ bool events_on_type(struct jvm *j, const struct braid_rec *rec, size_t size);
 
 #define CALL_VALUES_MAX 1025 /* bytes, with a zero */
 
+bool patterns_on_pattern(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool calls_on_call(struct jvm *j, const struct braid_rec *rec, size_t size);
 /* Whether the record with this number has come; 0: there is none to wait for. */
 bool calls_known(const struct jvm *j, uint64_t number);

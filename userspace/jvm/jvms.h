@@ -47,6 +47,12 @@ struct waiting_binds {
 	VEC(struct waiting_bind);
 };
 
+/* What agents say of a pattern of the configuration. */
+struct pattern_marks {
+	char text[BRAID_METHOD_TEXT]; /* the pattern that this is about: the configuration can change */
+	bool looked_for, matches;
+};
+
 struct jvms {
 	struct sink *sink;
 	struct kernel_side *kernel;
@@ -59,6 +65,7 @@ struct jvms {
 	struct probes *probes; /* NULL: no event type needs them */
 	const struct record_options *options;
 	struct braid_event_config config; /* of new JVMs, and whether samples are taken */
+	struct pattern_marks method_marks[BRAID_METHOD_PATTERNS], field_marks[BRAID_FIELD_PATTERNS];
 	/* The node of a stack by its hash; 0: not known. */
 	uint32_t (*stack_node)(void *ctx, const struct process *process, uint64_t stack);
 	void *stack_ctx;

@@ -20,6 +20,7 @@
 #include "agents/agents.h"
 #include "jvm/jvm.h"
 #include "jvm/layouts.h"
+#include "jvm/patterns.h"
 #include "jvm/probes.h"
 #include "jvm/vthreads.h"
 #include "kernel/kernel_side.h"
@@ -493,6 +494,7 @@ static void finish(struct loop *l)
 	native_blocks_emit(s, 0);
 	agents_settle(s->agents, true);
 	agentless_end(s);
+	patterns_end(&s->jvms);
 	layouts_tick(&s->jvms, true);
 	jvms_tick(&s->jvms, true);
 	stacks_name_deferred(s->stacks, DEFERRED_NAMES_NS);

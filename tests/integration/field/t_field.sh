@@ -16,8 +16,10 @@ watched()
 	local expected
 
 	expected=$("$1/bin/java" -Xmx64m -cp . Writes $ROUNDS | grep '^SUM')
-	braid record -q -e 'field=Writes$Account.version/rate=0/,field=Writes$Account.*/old,new,rate=0/,field=*Savings.rate/new/' -o a.trace -- \
+	braid record -q -e 'field=Writes$Account.version/rate=0/,field=Writes$Account.*/old,new,rate=0/,field=*Savings.rate/new/,field=Writes$Account.nope' -o a.trace -- \
 		"$1/bin/java" -Xmx64m -Xverify:all -cp . Writes $ROUNDS >out 2>err || fail "JDK $version: $(cat out err)"
+	[[ $(grep 'matched nothing' err) == "braid: warning: field=Writes\$Account.nope matched nothing "* ]] ||
+		fail "JDK $version, not what matched nothing: $(cat err)"
 	grep -qxF "$expected" out || fail "JDK $version computes another sum: $(cat out err), not $expected"
 	events a.trace \
 		"all are counted on $version" "Counter({(e.name.split('\$')[1], e.detail): sum(f['value'] for f in of('field_writes', name=e.name) if f.detail == e.detail)

@@ -20,17 +20,22 @@ static const struct braid_event_config config_of_all = {.enabled = BRAID_EVENT_T
 							.methods = {{.text = "C*.m"}}};
 
 /* This thread is the agent's helper. */
-static void begin(struct recorder *r)
+static void begin_with(struct recorder *r, const struct braid_event_config *c)
 {
 	static const uint8_t code[] = {0x03, 0xac}; /* iconst_0, ireturn */
 	static struct writer file;
 
 	if (!file.used)
 		class_make(&file, &(struct class_file){0, 52, code, sizeof(code)});
-	recorder_begin(r, &config_of_all);
+	recorder_begin(r, c);
 	fake.class_file = (struct fake_bytes){file.bytes, (jint)file.used};
 	fake.class_count = CLASSES;
 	atomic_store(&agent.helper_tid, self_tid());
+}
+
+static void begin(struct recorder *r)
+{
+	begin_with(r, &config_of_all);
 }
 
 static void rewrite_all(void)
@@ -58,6 +63,42 @@ START_TEST(loaded_classes_are_rewritten_and_put_back)
 	put_back(&r);
 	ck_assert_uint_eq(fake.rewritten, 0);
 	ck_assert_uint_eq(recorder_count(&r, BRAID_REC_NOTICE), 0);
+	recorder_close(&r);
+}
+END_TEST
+
+/* How many records say that a pattern is looked for, or matches. */
+static uint32_t patterns_told(struct recorder *r, const char *text, bool matches)
+{
+	const struct braid_rec_pattern *p;
+	uint32_t count = 0;
+
+	while ((p = recorder_find(r, BRAID_REC_PATTERN)))
+		count += p->matches == matches && !p->is_field && p->text_len == strlen(text) &&
+			 !memcmp(p + 1, text, strlen(text));
+	return count;
+}
+
+/* One that is behind another one that matches, too, is no mistake. */
+static const struct {
+	const char *text;
+	bool matches;
+	uint32_t times;
+} told[] = {
+	{"C*.m", true, 1}, {"*.m", true, 1}, {"C1.nope", true, 0}, {"C1.nope", false, 1}, {"C*.m", false, 1},
+};
+
+START_TEST(patterns_that_match_are_told_once)
+{
+	struct braid_event_config c = config_of_all;
+	struct recorder r;
+
+	strcpy(c.methods[1].text, "C1.nope");
+	strcpy(c.methods[2].text, "*.m");
+	begin_with(&r, &c);
+	rewrite_all();
+	ck_assert_uint_eq(patterns_told(&r, told[_i].text, told[_i].matches), told[_i].times);
+	put_back(&r);
 	recorder_close(&r);
 }
 END_TEST
@@ -240,6 +281,7 @@ Suite *test_timing(void)
 
 	tcase_set_timeout(t, LATER);
 	tcase_add_test(t, loaded_classes_are_rewritten_and_put_back);
+	tcase_add_loop_test(t, patterns_that_match_are_told_once, 0, sizeof(told) / sizeof(told[0]));
 	tcase_add_test(t, a_class_that_the_jvm_refuses_is_not_counted_as_timed);
 	tcase_add_test(t, a_refused_class_is_said_once);
 	tcase_add_test(t, a_class_is_put_back_whose_namesake_was_refused);

@@ -223,13 +223,11 @@ END_TEST
 /* Records with any sizes, lengths and numbers. */
 START_TEST(records_that_lie)
 {
-	static const uint16_t kinds[] = {BRAID_REC_THREAD,	BRAID_REC_THREAD_END,
-					 BRAID_REC_NAMED_EVENT, BRAID_REC_CLASS,
-					 BRAID_REC_TYPE,	BRAID_REC_CLASS_UNLOAD,
-					 BRAID_REC_HEAP_CLASS,	BRAID_REC_CALL,
-					 BRAID_REC_LOSS,	BRAID_REC_REPLAYED,
-					 BRAID_REC_GC_START,	BRAID_REC_JVM_EVENT,
-					 BRAID_REC_KINDS,	0xffff};
+	static const uint16_t kinds[] = {BRAID_REC_THREAD,     BRAID_REC_THREAD_END, BRAID_REC_NAMED_EVENT,
+					 BRAID_REC_CLASS,      BRAID_REC_TYPE,	     BRAID_REC_CLASS_UNLOAD,
+					 BRAID_REC_HEAP_CLASS, BRAID_REC_CALL,	     BRAID_REC_LOSS,
+					 BRAID_REC_REPLAYED,   BRAID_REC_GC_START,   BRAID_REC_JVM_EVENT,
+					 BRAID_REC_PATTERN,    BRAID_REC_KINDS,	     0xffff};
 	unsigned seed = 4;
 
 	for (int i = 0; i < 20000; i++) {
