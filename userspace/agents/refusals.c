@@ -104,6 +104,8 @@ void refusals_add_delay(struct refusals *r, pid_t pid, const char *why)
 {
 	char text[MISSING_TEXT];
 
+	if (is_ended(r, pid, why))
+		return;
 	account_notice(replace(r, pid, why), r->sink, BRAID_NOTICE_WARNING,
 		       "the JVM in process %d has not loaded the agent yet: %s; until then, it is recorded without %s",
 		       pid, why, missing(r, text, sizeof(text)));

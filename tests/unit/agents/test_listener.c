@@ -300,6 +300,9 @@ START_TEST(a_jvm_that_has_ended_is_no_warning)
 	refusals_add(&refusals, getpid(), "No such process");
 	ck_assert_uint_eq(severity, BRAID_NOTICE_INFO);
 	ck_assert_ptr_null(refusals_of(&refusals, getpid()));
+	severity = UINT32_MAX;
+	refusals_add_delay(&refusals, getpid(), "No such process");
+	ck_assert_uint_eq(severity, BRAID_NOTICE_INFO);
 }
 END_TEST
 
