@@ -77,9 +77,9 @@ static void process_look(JavaVM *vm)
 }
 
 /*
- * JVMs before 21 load agents before the live phase. HotSpot gives no environment then (JNI_EDETACHED), and events can be
- * enabled in the live phase alone. The thread that loads agents waits here; it is in native code and holds up no other
- * thread.
+ * JVMs before 21 load agents before the live phase. HotSpot gives no environment then (JNI_EDETACHED), and events can
+ * be enabled in the live phase alone. The thread that loads agents waits here; it is in native code and holds up no
+ * other thread.
  */
 static jint environment_await(JavaVM *vm)
 {

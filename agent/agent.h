@@ -42,7 +42,10 @@ void caps_report_refused(const struct caps *c);
 void hello_publish(const struct caps *c);
 
 /* settings.c */
-/* Publishes all flags and system properties. Helper thread, once in a connection; the kind publishes what changes later. */
+/*
+ * Publishes all flags and system properties. Helper thread, once in a connection; the kind publishes what changes
+ * later.
+ */
 void settings_publish(JNIEnv *jni);
 extern const struct kind settings_kind;
 

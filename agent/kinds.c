@@ -9,8 +9,8 @@
 #include "timing/timing.h"
 
 /*
- * A heap that cannot be copied is counted in the same turn, so the copy comes before the histogram. Settings are read by calls of
- * Java, whose objects may be sampled, so they come before the objects that are live at the end.
+ * A heap that cannot be copied is counted in the same turn, so the copy comes before the histogram. Settings are read
+ * by calls of Java, whose objects may be sampled, so they come before the objects that are live at the end.
  */
 static const struct kind *const kinds[] = {
 	&life_kind,	  &settings_kind, &threads_kind,  &code_kind,	      &dump_kind,      &methods_kind,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The JVM's settings: its flags, and the system properties. The helper publishes all of them once in each connection, and at its end and
- * with each dump those that have changed since.
+ * The JVM's settings: its flags, and the system properties. The helper publishes all of them once in each connection,
+ * and at its end and with each dump those that have changed since.
  */
 #include "agent.h"
 

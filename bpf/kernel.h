@@ -2,8 +2,8 @@
 /*
  * The kernel types that the programs use, reduced to the fields that they use. CO-RE relocates the field offsets at
  * load time, so only names and types must be right. Sources: include/linux/sched.h, include/linux/pid.h,
- * include/linux/uprobes.h, include/linux/fs.h, include/linux/blk-mq.h, include/linux/fdtable.h, include/net/sock.h, include/net/af_unix.h,
- * include/linux/cgroup-defs.h, include/linux/kernfs.h.
+ * include/linux/uprobes.h, include/linux/fs.h, include/linux/blk-mq.h, include/linux/fdtable.h, include/net/sock.h,
+ * include/net/af_unix.h, include/linux/cgroup-defs.h, include/linux/kernfs.h.
  */
 #ifndef BRAID_BPF_KERNEL_H
 #define BRAID_BPF_KERNEL_H

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Names of the kernel's functions. The kernel finds one in less time than a line of /proc/kallsyms takes to read, and that file has
- * more than 100,000; it knows its modules and eBPF programs as they are now, and does not hide names (kptr_restrict hides addresses).
+ * Names of the kernel's functions. The kernel finds one in less time than a line of /proc/kallsyms takes to read, and
+ * that file has more than 100,000; it knows its modules and eBPF programs as they are now, and does not hide names
+ * (kptr_restrict hides addresses).
  */
 #ifndef BRAID_KERNEL_SYMBOL_BPF_H
 #define BRAID_KERNEL_SYMBOL_BPF_H

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* JNI for handlers that may use it: reads fields of Java objects without running Java code, but for jni_boot_class(). */
+/*
+ * JNI for handlers that may use it: reads fields of Java objects without running Java code, but for jni_boot_class().
+ */
 #ifndef BRAID_AGENT_JNI_H
 #define BRAID_AGENT_JNI_H
 
@@ -12,9 +14,9 @@
 /* Finds a field of the ancestor of the object's class just below Object; *known caches it. NULL when there is none. */
 jfieldID jni_root_field(JNIEnv *jni, jobject object, const char *name, const char *type, _Atomic(jfieldID) *known);
 /*
- * A class of the boot loader, by its name as in class files; NULL when there is none. FindClass would ask the system class
- * loader, which can be the application's. This runs code of the JDK, and may not be called from handlers in which no Java
- * code may run. Leaves no exception, and one local reference.
+ * A class of the boot loader, by its name as in class files; NULL when there is none. FindClass would ask the system
+ * class loader, which can be the application's. This runs code of the JDK, and may not be called from handlers in which
+ * no Java code may run. Leaves no exception, and one local reference.
  */
 jclass jni_boot_class(JNIEnv *jni, const char *name);
 /* Copies a string as modified UTF-8. False: only its beginning fits. */

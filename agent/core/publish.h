@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Records on their way into the ring. Handlers and the helper publish in one of three ways, by what a full ring means for the record:
+ * Records on their way into the ring. Handlers and the helper publish in one of three ways, by what a full ring means
+ * for the record:
  *   publish_event       drops the record and counts the loss
  *   publish_definition  keeps the record in memory, in order, until the helper can put it into the ring
  *   publish_direct      does neither: the caller keeps the data

@@ -8,9 +8,9 @@
  * padded to 8.
  *
  * Barrier pairs, all with __bpf_user_ringbuf_peek and __bpf_user_ringbuf_sample_release in that file:
- *   store-release of producer_pos  -> its smp_load_acquire(&rb->producer_pos): the header is seen with BUSY, never stale
+ *   store-release of producer_pos  -> its smp_load_acquire(&rb->producer_pos): the header seen is BUSY, never stale
  *   store-release of the header    -> its smp_load_acquire(hdr): the payload is seen once BUSY is gone
- *   load-acquire of consumer_pos   <- its smp_store_release(&rb->consumer_pos): a record has been read before it is reused
+ *   load-acquire of consumer_pos   <- its smp_store_release(&rb->consumer_pos): a record is read before it is reused
  */
 #include "ring.h"
 

@@ -151,7 +151,9 @@ void mounts_on_end(JNIEnv *jni, jthread thread);
 /* natives.c */
 /* JVM TI allows reading names from VM start on: publishes the methods bound before. */
 void natives_on_vm_start(JNIEnv *jni);
-/* Called when native code is about to be called for the first time, maybe that of a new library; NULL: nobody needs it. */
+/*
+ * Called when native code is about to be called for the first time, maybe that of a new library; NULL: nobody needs it.
+ */
 extern void (*_Atomic natives_on_code)(void);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A copy of the heap, for a heap dump or a histogram. The agent has the JVM go through its roots; within the first root,
- * while the JVM stands still, the process is copied, as by fork(). The JVM's own walk ends there, and the program goes
- * on. The copy continues the walk until it has all roots in a table, and then rests: the collector reads the table and
- * the heap from its memory.
+ * A copy of the heap, for a heap dump or a histogram. The agent has the JVM go through its roots; within the first
+ * root, while the JVM stands still, the process is copied, as by fork(). The JVM's own walk ends there, and the program
+ * goes on. The copy continues the walk until it has all roots in a table, and then rests: the collector reads the table
+ * and the heap from its memory.
  *
  * HotSpot's walk asks for a tag of every object. The object's address is known by the place of the tag, which lies in
  * the walk's own record of the object (CallbackWrapper, jvmtiTagMap.cpp), two words after the address and one after
@@ -11,10 +11,10 @@
  *
  * Watched objects (live.c) are in the table by their weak references, which stay as they are until the copy is made.
  *
- * The copy runs nothing of the JVM but the walk over roots, which neither allocates nor waits. With Shenandoah it may do
- * both: the thread that reads a root whose object is to be moved moves it, and the threads of the collector that it then
- * waits for are not in the copy. A walk that gets no further is therefore ended, and another copy is made; what the program
- * stood still for counts for all of them.
+ * The copy runs nothing of the JVM but the walk over roots, which neither allocates nor waits. With Shenandoah it may
+ * do both: the thread that reads a root whose object is to be moved moves it, and the threads of the collector that it
+ * then waits for are not in the copy. A walk that gets no further is therefore ended, and another copy is made; what
+ * the program stood still for counts for all of them.
  */
 #include "handlers.h"
 #include "vm/flags.h"
@@ -182,9 +182,9 @@ static bool announce(void)
 }
 
 /*
- * What the VM's own dump takes, as measured with ZGC on two CPUs: with the writer of 17, which looks up the fields of each
- * object's class again; with the one of 21, which keeps them; and with that one and two generations. 0: it is not known
- * what there is in the heap.
+ * What the VM's own dump takes, as measured with ZGC on two CPUs: with the writer of 17, which looks up the fields of
+ * each object's class again; with the one of 21, which keeps them; and with that one and two generations. 0: it is not
+ * known what there is in the heap.
  */
 static uint64_t vm_dump_ns(void)
 {

@@ -86,8 +86,8 @@ uint64_t runtime_used_bytes(JNIEnv *jni)
 }
 
 /*
- * How many objects there are is not known before they have been counted once, but with ZGC. So the first time is the longest
- * one that it may be. A collection takes about as long as counting what it leaves.
+ * How many objects there are is not known before they have been counted once, but with ZGC. So the first time is the
+ * longest one that it may be. A collection takes about as long as counting what it leaves.
  */
 static double expected_rate(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The part of the event kind offcpu that only the JVM knows: when virtual threads are mounted and unmounted. JVM TI has
- * no events for this, but HotSpot has extension events. Each costs the virtual thread a transition and a system call, so
- * they are enabled on request only. The kernel side keeps the times (bpf/offcpu/mounts.bpf.h).
+ * no events for this, but HotSpot has extension events. Each costs the virtual thread a transition and a system call,
+ * so they are enabled on request only. The kernel side keeps the times (bpf/offcpu/mounts.bpf.h).
  */
 #include "handlers.h"
 #include "core/config.h"

@@ -342,8 +342,8 @@ static void object_change(const struct object *o, const struct change *c, const 
 /* ---- objects ---- */
 
 /*
- * Not this library, or a copy of it, whose own allocations are none of the program's; not the linker; and not an allocator, which may
- * call its functions from each other: but libc, which calls malloc like any other object, is.
+ * Not this library, or a copy of it, whose own allocations are none of the program's; not the linker; and not an
+ * allocator, which may call its functions from each other: but libc, which calls malloc like any other object, is.
  */
 static bool is_left_out(const struct change *c, const struct dl_phdr_info *info)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Called by all code of the process, on every thread, also while it is created, ends, or stands in a signal handler.
- * A hook calls the process's own function, and adds a comparison. Threads may be inside when the slots are put back, and
+ * Called by all code of the process, on every thread, also while it is created, ends, or stands in a signal handler. A
+ * hook calls the process's own function, and adds a comparison. Threads may be inside when the slots are put back, and
  * the program may have kept a hook's address as that of a function, so the hooks work for ever; the library stays.
  */
 #include "hooks.h"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The event kind malloc: sampled native allocations, and which of them were not freed. The slots by which the loaded
- * objects call malloc and its relatives lead to hooks (hooks.c) while the event type is enabled; objects that are loaded
- * later are found when a native method is bound, and once a second. Every byte is sampled with the probability 1 / interval.
+ * objects call malloc and its relatives lead to hooks (hooks.c) while the event type is enabled; objects that are
+ * loaded later are found when a native method is bound, and once a second. Every byte is sampled with the probability 1
+ * / interval.
  *
- * A sample may be taken anywhere: inside a collection, on threads that are not the JVM's, with any lock held. So it goes
- * the way of events that neither lock nor allocate, and uses neither JNI nor JVM TI.
+ * A sample may be taken anywhere: inside a collection, on threads that are not the JVM's, with any lock held. So it
+ * goes the way of events that neither lock nor allocate, and uses neither JNI nor JVM TI.
  */
 #include "malloc.h"
 

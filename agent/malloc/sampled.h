@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The sampled allocations that were not freed yet, by address. Any thread puts and takes them inside malloc and free:
- * no lock, no allocation. A filter of a byte for each of 65,536 groups of addresses decides for nearly all calls of free
- * that there is nothing to take.
+ * no lock, no allocation. A filter of a byte for each of 65,536 groups of addresses decides for nearly all calls of
+ * free that there is nothing to take.
  *
  * The room is limited. When half of it is used, every second allocation is given up, by a number that each
  * has drawn, and from then on every second new one is skipped: so at any time all have had the same chance to be kept,

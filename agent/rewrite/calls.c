@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What is inserted into a method: at its entry, in front of its returns, and in the new handler. None of it jumps, so it
- * needs no stack map frame. Values are kept in new variables from the entry on, because a method may overwrite its
+ * What is inserted into a method: at its entry, in front of its returns, and in the new handler. None of it jumps, so
+ * it needs no stack map frame. Values are kept in new variables from the entry on, because a method may overwrite its
  * arguments.
  */
 #include "method.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Stack map frames. Each is written in full, because the new variables, if there are any, are behind all others: between
- * the last one that a frame has and the new ones, slots are Top.
+ * Stack map frames. Each is written in full, because the new variables, if there are any, are behind all others:
+ * between the last one that a frame has and the new ones, slots are Top.
  */
 #include "method.h"
 

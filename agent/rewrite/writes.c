@@ -23,7 +23,9 @@
 enum { FACT, NOW, BOTH = NOW + TYPES };
 _Static_assert(BOTH + TYPES == WRITE_CALLS, "calls");
 
-/* A call with both values returns the new one, so that no instruction has to copy it; but an Object would need a cast. */
+/*
+ * A call with both values returns the new one, so that no instruction has to copy it; but an Object would need a cast.
+ */
 static uint32_t call_entry(struct method *m, uint32_t call)
 {
 	static const struct text descriptors[WRITE_CALLS] = {TEXT_OF("(I)V"),

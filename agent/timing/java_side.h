@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The Java classes that rewritten methods call (agent/java): defines each, once in the life of a JVM, and calls it. Both
- * have the same methods for the agent.
+ * The Java classes that rewritten methods call (agent/java): defines each, once in the life of a JVM, and calls it.
+ * Both have the same methods for the agent.
  */
 #ifndef BRAID_AGENT_JAVA_SIDE_H
 #define BRAID_AGENT_JAVA_SIDE_H
@@ -28,8 +28,8 @@ enum claim {
 };
 
 /*
- * Makes ids below `max` count for this agent, and no other one; the class passes `natives` on to its native functions. No
- * exception may be pending.
+ * Makes ids below `max` count for this agent, and no other one; the class passes `natives` on to its native functions.
+ * No exception may be pending.
  */
 enum claim java_side_claim(JNIEnv *jni, struct java_side *s, const void *natives, uint32_t max);
 /* From here on nothing is counted. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which methods are timed, and which fields are watched: the patterns of the event configuration, CLASS.METHOD, CLASS.METHOD(DESCRIPTOR), @ANNOTATION,
- * and regular expressions (regex.h); CLASS.FIELD.
+ * Which methods are timed, and which fields are watched: the patterns of the event configuration, CLASS.METHOD,
+ * CLASS.METHOD(DESCRIPTOR), @ANNOTATION, and regular expressions (regex.h); CLASS.FIELD.
  */
 #ifndef BRAID_AGENT_PATTERNS_H
 #define BRAID_AGENT_PATTERNS_H
@@ -20,8 +20,9 @@ bool patterns_leave_out(const struct braid_event_config *c, struct text class);
 /* Whether a text of such a class may be the name of a method that a pattern means. */
 bool patterns_may_name(const struct braid_event_config *c, struct text class, struct text text);
 /*
- * Patterns that begin with "@" are names of annotations, of the method or its class. Whether there are such ones, so that
- * each class has to be looked at, and whether one of them means a text of a class file, as the descriptor of a type.
+ * Patterns that begin with "@" are names of annotations, of the method or its class. Whether there are such ones, so
+ * that each class has to be looked at, and whether one of them means a text of a class file, as the descriptor of a
+ * type.
  */
 bool patterns_have_annotations(const struct braid_event_config *c);
 bool patterns_match_annotation(const struct braid_event_config *c, struct text descriptor);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The collector has refused what takes more than linear time or memory in libc (method_pattern.c), and checked the
- * syntax: an expression that does not compile here matches nothing. Compiled ones are kept as long as others do not need
- * the place.
+ * syntax: an expression that does not compile here matches nothing. Compiled ones are kept as long as others do not
+ * need the place.
  */
 #include "regex.h"
 
@@ -37,7 +37,9 @@ bool regex_is_annotation(const struct braid_method_pattern *p)
 	return regex_is(p) && p->text[1] == '@';
 }
 
-/* The expression of a part, without what is around it. That of annotations is the part for classes, and the only one. */
+/*
+ * The expression of a part, without what is around it. That of annotations is the part for classes, and the only one.
+ */
 static struct text part_of(const struct braid_method_pattern *p, enum part part)
 {
 	bool annotation = regex_is_annotation(p);

@@ -17,11 +17,13 @@ struct left_out {
 	char one[128]; /* the name of the first one, cut */
 };
 
-/* Begins with all loaded classes that match or are rewritten. `left`: gets those that are left out; NULL: nobody asks. */
+/*
+ * Begins with all loaded classes that match or are rewritten. `left`: gets those that are left out; NULL: nobody asks.
+ */
 void switch_begin(JNIEnv *jni, struct left_out *left);
 /*
- * Does the next batch. False: there was none. `refused`: classes that the JVM refuses to change, so far. `tried` hears of
- * each try after which the JVM has changed all the classes that the calling thread has rewritten meanwhile, or none.
+ * Does the next batch. False: there was none. `refused`: classes that the JVM refuses to change, so far. `tried` hears
+ * of each try after which the JVM has changed all the classes that the calling thread has rewritten meanwhile, or none.
  */
 bool switch_step(JNIEnv *jni, uint32_t *refused, void (*tried)(bool done));
 /* Forgets what is left. */

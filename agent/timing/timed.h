@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The methods that have been timed in this JVM, and the fields that have been watched, in each method that writes one, with
- * their ids; and the classes that are rewritten. Ids are numbers for the life of the JVM: an old version of a method may still
- * run long after its class was put back. Any thread may call it.
+ * The methods that have been timed in this JVM, and the fields that have been watched, in each method that writes one,
+ * with their ids; and the classes that are rewritten. Ids are numbers for the life of the JVM: an old version of a
+ * method may still run long after its class was put back. Any thread may call it.
  */
 #ifndef BRAID_AGENT_TIMED_H
 #define BRAID_AGENT_TIMED_H
@@ -49,7 +49,10 @@ enum class_state timed_class(struct text class);
 bool timed_class_set(struct text class, enum class_state state);
 /* It is among the loaded ones. */
 void timed_class_listed(struct text class);
-/* The number of classes that were rewritten from `since_ns` on and are not listed: the JVM has not loaded them yet, or never will. */
+/*
+ * The number of classes that were rewritten from `since_ns` on and are not listed: the JVM has not loaded them yet, or
+ * never will.
+ */
 uint32_t timed_classes_unlisted(uint64_t since_ns);
 /* For the end: no class is rewritten, and those that were refused may be tried again. */
 void timed_classes_forget(void);

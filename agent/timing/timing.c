@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the event types method and field share: classes are rewritten when they are loaded; those that are loaded already,
- * when the helper thread has the JVM load them again. The same puts them back at the end.
+ * What the event types method and field share: classes are rewritten when they are loaded; those that are loaded
+ * already, when the helper thread has the JVM load them again. The same puts them back at the end.
  */
 #include "timing.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Values of arguments and fields, and exceptions, of a call or a write that is reported, as text. No method of the program is
- * called: of strings, arrays and boxed values it reads what is in them, of all other objects their class and identity.
+ * Values of arguments and fields, and exceptions, of a call or a write that is reported, as text. No method of the
+ * program is called: of strings, arrays and boxed values it reads what is in them, of all other objects their class and
+ * identity.
  */
 #ifndef BRAID_AGENT_VALUES_H
 #define BRAID_AGENT_VALUES_H

@@ -52,8 +52,8 @@ static bool open(JNIEnv *jni, struct java_properties *p)
 }
 
 /*
- * A property that another thread has removed meanwhile has no value. The names may come from a class of the application,
- * which can put anything among them.
+ * A property that another thread has removed meanwhile has no value. The names may come from a class of the
+ * application, which can put anything among them.
  */
 static void each_of_java(JNIEnv *jni, const struct java_properties *p, jsize at, property_fn *each)
 {

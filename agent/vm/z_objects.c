@@ -204,7 +204,10 @@ static uint64_t klass_read(const struct braid_objects *o, uint64_t object)
 	return word ? o->klass_base + (word << o->klass_shift) : 0;
 }
 
-/* Klass::_layout_helper (klass.hpp): the bytes of an instance, or of an array the header's and its elements'. 0: not known. */
+/*
+ * Klass::_layout_helper (klass.hpp): the bytes of an instance, or of an array the header's and its elements'. 0: not
+ * known.
+ */
 static uint64_t object_bytes(const struct braid_objects *o, uint64_t object, bool *array)
 {
 	uint64_t klass = klass_read(o, object);
@@ -237,7 +240,9 @@ static void tally_add(struct tally *to, const struct tally *t, double times)
 	to->bytes += t->bytes * times;
 }
 
-/* Objects of the page, by those at its start. What cannot be read ends them: a class, or what nobody has allocated yet. */
+/*
+ * Objects of the page, by those at its start. What cannot be read ends them: a class, or what nobody has allocated yet.
+ */
 static void page_tally(const struct braid_objects *o, const struct page *page, uint64_t base, struct tally *to)
 {
 	uint64_t at = 0, count = 0, words = 0, bytes;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How many objects a heap of ZGC has, and of what size, estimated from some of its pages. histogram.c and heap_copy.c call it. */
+/*
+ * How many objects a heap of ZGC has, and of what size, estimated from some of its pages. histogram.c and heap_copy.c
+ * call it.
+ */
 #ifndef BRAID_AGENT_Z_OBJECTS_H
 #define BRAID_AGENT_Z_OBJECTS_H
 

@@ -244,8 +244,8 @@ static __always_inline bool call_polls_one(struct pt_regs *entry)
 }
 
 /*
- * The descriptor that the current thread polls, plus 1, if it is the only one: a read of a Java socket is such a poll. Which
- * of several has ended it is seen when the call has ended, which is too late.
+ * The descriptor that the current thread polls, plus 1, if it is the only one: a read of a Java socket is such a poll.
+ * Which of several has ended it is seen when the call has ended, which is too late.
  */
 static __always_inline __u32 call_polled(struct pt_regs *entry)
 {
@@ -290,8 +290,8 @@ static __noinline int call_ready(struct task_struct *task)
 }
 
 /*
- * Describes what the thread's system call `call`, which has not ended, waited for; `o` is zeroed. `polled`: call_polled()
- * when it began.
+ * Describes what the thread's system call `call`, which has not ended, waited for; `o` is zeroed. `polled`:
+ * call_polled() when it began.
  */
 static __always_inline void object_of_call(struct object *o, struct task_struct *task, __u32 call, __u32 polled)
 {

@@ -10,8 +10,8 @@
 
 /*
  * Samples go first: half of the ring is for them alone. The other half is shared by users and processes, because a
- * process can request, sleep or collect as fast as it likes. With this much for a user, a process that is alone gets three
- * fourths. The collector resets entries.
+ * process can request, sleep or collect as fast as it likes. With this much for a user, a process that is alone gets
+ * three fourths. The collector resets entries.
  */
 #define RING_PER_FREE 4
 struct {

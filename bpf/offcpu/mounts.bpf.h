@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Mounts and unmounts of virtual threads, as the agent's threads request them: emits the times for which virtual threads
- * were unmounted, and their lives. stack_request.bpf.h calls it.
+ * Mounts and unmounts of virtual threads, as the agent's threads request them: emits the times for which virtual
+ * threads were unmounted, and their lives. stack_request.bpf.h calls it.
  */
 #ifndef BRAID_MOUNTS_BPF_H
 #define BRAID_MOUNTS_BPF_H

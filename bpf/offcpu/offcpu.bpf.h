@@ -63,8 +63,8 @@ static __always_inline enum offcpu_fate offcpu_fate(struct braid_thread_time *t)
 }
 
 /*
- * Takes a stack that is not available later: `starts` for the interval that begins, `walks` for others. The walk needs most
- * of the 512 bytes of stack that older kernels give.
+ * Takes a stack that is not available later: `starts` for the interval that begins, `walks` for others. The walk needs
+ * most of the 512 bytes of stack that older kernels give.
  */
 static __always_inline void offcpu_switch_stack(void *ctx, struct braid_thread_time *t, const struct braid_process *p,
 						struct task_struct *task, struct pt_regs *entry, bool starts,
@@ -109,8 +109,8 @@ static __always_inline bool offcpu_start(struct braid_thread_time *t, const stru
 }
 
 /*
- * Follows the current thread from now on, if it is to be followed. Returns the place of its entry, or 0. A global function:
- * the verifier checks it once, and what comes after it only for one outcome.
+ * Follows the current thread from now on, if it is to be followed. Returns the place of its entry, or 0. A global
+ * function: the verifier checks it once, and what comes after it only for one outcome.
  */
 __noinline __u32 offcpu_follow(__u32 place, bool ready, __u64 now)
 {
@@ -283,8 +283,9 @@ static __always_inline bool offcpu_is_counted(const struct braid_thread_time *t,
 }
 
 /*
- * Decides what becomes of the current interval, which has ended and is long enough for some process. Returns true if the
- * caller has to emit it, and to clear it then. A global function: the verifier checks it once, and not at each call.
+ * Decides what becomes of the current interval, which has ended and is long enough for some process. Returns true if
+ * the caller has to emit it, and to clear it then. A global function: the verifier checks it once, and not at each
+ * call.
  */
 __noinline int offcpu_end_long(struct braid_thread_time *t, __u32 tid, bool late)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Programs for threads that come back to the CPU, in their own context: what a thread was parked for is read, its stack is
- * walked, and its last time off the CPU is emitted or added up.
+ * Programs for threads that come back to the CPU, in their own context: what a thread was parked for is read, its stack
+ * is walked, and its last time off the CPU is emitted or added up.
  */
 #ifndef BRAID_OFFCPU_BACK_BPF_H
 #define BRAID_OFFCPU_BACK_BPF_H
@@ -10,8 +10,8 @@
 #include "parked.bpf.h"
 
 /*
- * Reads what the current thread was parked for; unless `any`, only what can be a lock. It returns the slot before any walk,
- * whose stack would not suffice.
+ * Reads what the current thread was parked for; unless `any`, only what can be a lock. It returns the slot before any
+ * walk, whose stack would not suffice.
  */
 static __always_inline bool offcpu_parked(__u32 pid, struct parked *parked, bool any)
 {
@@ -26,7 +26,9 @@ static __always_inline bool offcpu_parked(__u32 pid, struct parked *parked, bool
 	return found;
 }
 
-/* Whether the thread of the pending interval was parked for something, or for a lock; notes that somebody has looked. */
+/*
+ * Whether the thread of the pending interval was parked for something, or for a lock; notes that somebody has looked.
+ */
 static __noinline bool offcpu_is_parked(struct braid_thread_time *t, bool any)
 {
 	struct parked parked = {0};
@@ -80,9 +82,9 @@ static __noinline void offcpu_emit_park(struct braid_thread_time *t, struct brai
 }
 
 /*
- * Adds up the pending interval, which was too short for an event, with the stack that its thread had there a moment ago.
- * False: the stack is to be taken, or what it waited for may matter. Most intervals of a thread that switches often are
- * added here.
+ * Adds up the pending interval, which was too short for an event, with the stack that its thread had there a moment
+ * ago. False: the stack is to be taken, or what it waited for may matter. Most intervals of a thread that switches
+ * often are added here.
  */
 static __always_inline bool offcpu_short_again(struct braid_thread_time *t, struct task_struct *task)
 {
@@ -111,8 +113,8 @@ static __always_inline bool offcpu_back_walks(const struct braid_thread_time *t,
 }
 
 /*
- * Emits what is pending of the current thread, or adds it up, with the stack that it has. The program's own stack has no
- * room for a reference.
+ * Emits what is pending of the current thread, or adds it up, with the stack that it has. The program's own stack has
+ * no room for a reference.
  */
 static __always_inline void offcpu_come_back(void *ctx, struct braid_thread_time *t)
 {

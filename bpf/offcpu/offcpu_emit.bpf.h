@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * What becomes of a time off the CPU that has ended: it is emitted with its stack, added to a sum, or counted. Intervals
- * of threads that can walk their stacks later are pending until then. offcpu.bpf.h calls it.
+ * What becomes of a time off the CPU that has ended: it is emitted with its stack, added to a sum, or counted.
+ * Intervals of threads that can walk their stacks later are pending until then. offcpu.bpf.h calls it.
  */
 #ifndef BRAID_OFFCPU_EMIT_BPF_H
 #define BRAID_OFFCPU_EMIT_BPF_H
@@ -30,9 +30,9 @@ static __always_inline bool offcpu_is_park(const struct braid_interval *i, const
 }
 
 /*
- * Asking for room takes as long as writing an event. So the process that reports on a CPU asks once for a few of its events
- * in a row, and pays for the others when it, or the next process there, asks again. Programs that preempt each other may put
- * a debt of some bytes on the wrong process.
+ * Asking for room takes as long as writing an event. So the process that reports on a CPU asks once for a few of its
+ * events in a row, and pays for the others when it, or the next process there, asks again. Programs that preempt each
+ * other may put a debt of some bytes on the wrong process.
  */
 #define ROOM_NS 1000000
 #define ROOM_BYTES 2048
@@ -69,8 +69,8 @@ static __always_inline bool event_room_owe(__u32 tgid, __u32 bytes, __u64 now)
 }
 
 /*
- * The process that asked last pays, and the thread's process takes its place, unless it finds no room. Global functions: older
- * kernels give the programs little stack.
+ * The process that asked last pays, and the thread's process takes its place, unless it finds no room. Global
+ * functions: older kernels give the programs little stack.
  */
 __noinline int event_room_change(const struct braid_thread_time *t, __u64 now)
 {
@@ -133,7 +133,9 @@ static __always_inline struct braid_event_jvm_event *offcpu_begin(const struct b
 		e = jvm_event_begin_taken(&of, ref, sizeof(*e));
 	if (!e)
 		return NULL;
-	/* The collector knows the exec before the kernel reports it to on_thread_exec. The stack may be the next one's. */
+	/*
+	 * The collector knows the exec before the kernel reports it to on_thread_exec. The stack may be the next one's.
+	 */
 	if (t->since_ns && interval_in_exec(i)) {
 		e->hdr.time_ns = t->since_ns;
 		e->stack = 0;
@@ -184,8 +186,8 @@ static __always_inline __u32 thread_reuse_key(struct task_struct *task, struct p
 }
 
 /*
- * Takes the stack of the current thread `task`, which entered the kernel with `entry`, if it is still the one of last time.
- * Returns STACK_REUSED, or the key for offcpu_stack_walk().
+ * Takes the stack of the current thread `task`, which entered the kernel with `entry`, if it is still the one of last
+ * time. Returns STACK_REUSED, or the key for offcpu_stack_walk().
  */
 static __always_inline __u32 offcpu_stack_again(const struct braid_process *p, struct task_struct *task,
 						struct pt_regs *entry, enum reuse_kind kind,
@@ -222,7 +224,10 @@ static __always_inline void offcpu_stack_now(const struct braid_process *p, stru
 		offcpu_stack_walk(p, task, key, ref);
 }
 
-/* What has called the program at most, and, at least, the kernel's __schedule(): whatever waits calls that by another function. */
+/*
+ * What has called the program at most, and, at least, the kernel's __schedule(): whatever waits calls that by another
+ * function.
+ */
 #define KERNEL_SKIPPED 3
 
 /* Takes the stack of the current thread, which only works in the kernel. `ctx` is the program's own context. */
@@ -240,9 +245,9 @@ static __always_inline void offcpu_kernel_stack(void *ctx, const struct braid_pr
 const volatile bool switch_ends;
 
 /*
- * Set before loading: every time off the CPU is to be reported, so its stack is taken when it begins. Then nothing has to
- * run when the thread comes back, unless the time began before the thread was found, or before the collector knew what
- * the process has mapped.
+ * Set before loading: every time off the CPU is to be reported, so its stack is taken when it begins. Then nothing has
+ * to run when the thread comes back, unless the time began before the thread was found, or before the collector knew
+ * what the process has mapped.
  */
 const volatile bool stacks_at_start;
 
@@ -362,7 +367,10 @@ __noinline int thread_emit_counted(struct braid_thread_time *t, __u32 tid, __u32
 	return 0;
 }
 
-/* Reports what was counted of a thread until its life begins, at `since_ns`, so that it is not taken for a part of that. */
+/*
+ * Reports what was counted of a thread until its life begins, at `since_ns`, so that it is not taken for a part of
+ * that.
+ */
 __noinline int thread_emit_before(struct braid_thread_time *t, __u64 since_ns)
 {
 	if (!t)

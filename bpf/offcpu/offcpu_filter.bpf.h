@@ -71,8 +71,8 @@ __noinline int filter_compare(struct braid_thread_time *t, __u64 cgroup)
 }
 
 /*
- * Compares what the thread t->task is. A global function takes no pointer to a kernel structure: neither as such on every
- * kernel, nor as a number.
+ * Compares what the thread t->task is. A global function takes no pointer to a kernel structure: neither as such on
+ * every kernel, nor as a number.
  */
 __noinline int filter_compare_thread(struct braid_thread_time *t)
 {

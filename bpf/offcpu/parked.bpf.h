@@ -100,8 +100,8 @@ __noinline bool parked_read(__u32 slot, __u32 jvm_slot, struct parked *to, bool 
 }
 
 /*
- * The number of the virtual thread that owns what the one is parked for that the current thread has mounted; 0: none, or a
- * collector is moving it. After parked_read(), in whose result it has no room: programs would need too much stack.
+ * The number of the virtual thread that owns what the one is parked for that the current thread has mounted; 0: none,
+ * or a collector is moving it. After parked_read(), in whose result it has no room: programs would need too much stack.
  */
 __noinline __u64 parked_owner_vthread(__u32 slot, __u32 jvm_slot)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Since when a thread that comes to a CPU has waited for one, by the kernel's own account (struct sched_info). Where nobody
- * asks who woke a thread, no program has to run at its wake-up. offcpu.bpf.h asks.
+ * Since when a thread that comes to a CPU has waited for one, by the kernel's own account (struct sched_info). Where
+ * nobody asks who woke a thread, no program has to run at its wake-up. offcpu.bpf.h asks.
  */
 #ifndef BRAID_QUEUED_BPF_H
 #define BRAID_QUEUED_BPF_H
@@ -27,8 +27,8 @@ struct {
 } queue_clocks SEC(".maps");
 
 /*
- * The run queue's clock was read a moment ago, or up to a tick ago. So a smaller lead is nearer to the truth, and a larger
- * one is trusted as far as the clocks can have drifted apart: by a thousandth.
+ * The run queue's clock was read a moment ago, or up to a tick ago. So a smaller lead is nearer to the truth, and a
+ * larger one is trusted as far as the clocks can have drifted apart: by a thousandth.
  */
 #define LEAD_GROWS_NS 100
 #define LEAD_DRIFT_SHIFT 10
@@ -43,9 +43,9 @@ static __always_inline void queue_clock_read(struct queue_clock *c, __u64 clock,
 }
 
 /*
- * When the CPU switches to `next`. The scheduler has read the run queue's clock when the switch began, and CLOCK_MONOTONIC
- * costs more than all else at a switch that is added up. So that one is read again only after a while, in which the two drift
- * apart by less than a switch takes. The times of a CPU never go back.
+ * When the CPU switches to `next`. The scheduler has read the run queue's clock when the switch began, and
+ * CLOCK_MONOTONIC costs more than all else at a switch that is added up. So that one is read again only after a while,
+ * in which the two drift apart by less than a switch takes. The times of a CPU never go back.
  */
 #define LEAD_HOLDS_NS 100000
 

@@ -42,8 +42,8 @@ struct {
 #define FLOOD_SECOND_NS 1000000000ULL
 
 /*
- * True when the process's budget of this second is used up. If two processes have one place, the first one is limited. A
- * global function: the verifier checks it once, and not at each call.
+ * True when the process's budget of this second is used up. If two processes have one place, the first one is limited.
+ * A global function: the verifier checks it once, and not at each call.
  */
 __noinline int flood_counts(struct braid_thread_time *t, __u64 now)
 {
@@ -127,7 +127,8 @@ static __always_inline bool sum_keeps_span(__u32 turn)
 
 /*
  * Adds a sum to the one with its key in the map of this turn. Without one it makes one if `make` is set, and else
- * returns false, as it does when there is no room. Not a global function: Linux 6.1 takes no key that is an argument of one.
+ * returns false, as it does when there is no room. Not a global function: Linux 6.1 takes no key that is an argument of
+ * one.
  */
 static __noinline bool sum_put(const struct braid_sum_key *key, const struct braid_sum *s, __u32 turn, bool make)
 {
@@ -198,8 +199,9 @@ static __always_inline void sum_grow(struct braid_thread_time *t, const struct b
 }
 
 /*
- * Adds the current interval, whose stack was taken at its start, to the thread's current sum, and clears it. Returns false
- * if that is not where it belongs. Most intervals of a thread that switches often are added here, which takes no call.
+ * Adds the current interval, whose stack was taken at its start, to the thread's current sum, and clears it. Returns
+ * false if that is not where it belongs. Most intervals of a thread that switches often are added here, which takes no
+ * call.
  */
 static __always_inline bool sum_add_again(struct braid_thread_time *t, const struct braid_offcpu_settings *settings)
 {

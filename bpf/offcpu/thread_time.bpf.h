@@ -12,7 +12,10 @@
 
 #define NEVER (~0ULL)
 
-/* The later one of two times. Comparing their difference teaches the verifier nothing about either, so it has one case to follow. */
+/*
+ * The later one of two times. Comparing their difference teaches the verifier nothing about either, so it has one case
+ * to follow.
+ */
 static __always_inline __u64 later(__u64 a, __u64 b)
 {
 	__u64 ahead = a - b;
@@ -142,8 +145,8 @@ static __always_inline struct braid_thread_time *thread_time_of(__u32 tid)
 }
 
 /*
- * Changes the thread's place; false: it is not `from`. Neighbours may change theirs. A global function: the verifier checks
- * it once.
+ * Changes the thread's place; false: it is not `from`. Neighbours may change theirs. A global function: the verifier
+ * checks it once.
  */
 __noinline bool thread_place_set(__u32 tid, __u32 from, __u32 to)
 {

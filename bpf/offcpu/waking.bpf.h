@@ -77,8 +77,8 @@ static __always_inline void waker_note(struct braid_thread_time *t, struct task_
 }
 
 /*
- * The kernel notes when the thread is queued, if it is in no queue yet. Since Linux 6.12 one that goes to sleep can stay in a
- * queue, be moved to another CPU's, and keep that time.
+ * The kernel notes when the thread is queued, if it is in no queue yet. Since Linux 6.12 one that goes to sleep can
+ * stay in a queue, be moved to another CPU's, and keep that time.
  */
 static __always_inline bool wake_is_queued(const struct braid_thread_time *t, struct task_struct *wakee)
 {

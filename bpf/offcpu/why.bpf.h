@@ -23,8 +23,8 @@ static __always_inline __u32 offcpu_fd_class(struct braid_thread_time *t, struct
 }
 
 /*
- * The system call that the thread is in; BRAID_OFFCPU_SYSCALL: none, or none that is known. 32-bit code has numbers of its
- * own, and a thread that only works in the kernel has those of another one.
+ * The system call that the thread is in; BRAID_OFFCPU_SYSCALL: none, or none that is known. 32-bit code has numbers of
+ * its own, and a thread that only works in the kernel has those of another one.
  */
 static __always_inline __u32 offcpu_call(struct task_struct *task, struct pt_regs *entry)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * Return addresses that the kernel has replaced. At the entry of a function with a return probe (uretprobe), also of
- * another tool, the kernel writes the address of its trampoline over the return address, and keeps the original one in a
- * list of the thread (kernel/events/uprobes.c). The walk and the copies of stacks get the original ones here.
+ * another tool, the kernel writes the address of its trampoline over the return address, and keeps the original one in
+ * a list of the thread (kernel/events/uprobes.c). The walk and the copies of stacks get the original ones here.
  */
 #ifndef BRAID_RETURNS_BPF_H
 #define BRAID_RETURNS_BPF_H

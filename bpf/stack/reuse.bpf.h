@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Stacks that are still what they were. A thread that sleeps or wakes others often does so at the same place again, with
- * the same callers. A walk depends on the registers, on words of the thread's own stack, and on what the generation of
- * the process and the epoch of the JVM count. The words are noted during the walk. When all of that is the same, the
- * stack is the same, and reading the words at once takes a fraction of the walk. stack.bpf.h fills the entries, and
- * offcpu_emit.bpf.h asks for them.
+ * Stacks that are still what they were. A thread that sleeps or wakes others often does so at the same place again,
+ * with the same callers. A walk depends on the registers, on words of the thread's own stack, and on what the
+ * generation of the process and the epoch of the JVM count. The words are noted during the walk. When all of that is
+ * the same, the stack is the same, and reading the words at once takes a fraction of the walk. stack.bpf.h fills the
+ * entries, and offcpu_emit.bpf.h asks for them.
  */
 #ifndef BRAID_REUSE_BPF_H
 #define BRAID_REUSE_BPF_H
@@ -44,8 +44,8 @@ struct stack_reuse {
 };
 
 /*
- * Each thread has two entries for each kind, because one that hands over work is switched where it waits and where it wakes
- * the other one. Only its own context uses them.
+ * Each thread has two entries for each kind, because one that hands over work is switched where it waits and where it
+ * wakes the other one. Only its own context uses them.
  */
 #define REUSE_ENTRIES (2 * REUSE_KINDS)
 struct {
@@ -72,8 +72,8 @@ static __always_inline struct stack_reuse *reuse_at(__u32 key)
 }
 
 /*
- * The first one of the two entries for the current thread, which is in a system call; 0: none. A thread that steps a probed
- * instruction is at an address that others use, too.
+ * The first one of the two entries for the current thread, which is in a system call; 0: none. A thread that steps a
+ * probed instruction is at an address that others use, too.
  */
 static __always_inline __u32 reuse_key(struct task_struct *task, struct pt_regs *entry, __u32 place, __u32 kind)
 {

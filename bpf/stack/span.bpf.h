@@ -45,8 +45,8 @@ static __always_inline __u64 span_place_check(const struct sample *s, struct tas
 }
 
 /*
- * The address of the variable in the thread's block of a module; 0: it has none yet. The thread pointer leads to the DTV
- * (tcbhead_t), whose number of entries is in front of it: a thread that is older than a module may have fewer.
+ * The address of the variable in the thread's block of a module; 0: it has none yet. The thread pointer leads to the
+ * DTV (tcbhead_t), whose number of entries is in front of it: a thread that is older than a module may have fewer.
  */
 static __noinline __u64 span_variable_of_module(struct sample *s, __u64 self)
 {

@@ -170,8 +170,8 @@ __noinline int stack_leave_probe(__u32 slot, bool plain)
 }
 
 /*
- * True for what only works in the kernel. Workers of io_uring and vhost are threads of a process, and have the registers of
- * the one that made them.
+ * True for what only works in the kernel. Workers of io_uring and vhost are threads of a process, and have the
+ * registers of the one that made them.
  */
 static __always_inline bool task_stays_in_kernel(const struct task_struct *task)
 {
@@ -258,9 +258,9 @@ __noinline int stack_layout_grow(struct braid_layout *l, const struct braid_stat
 }
 
 /*
- * The verifier keeps a table with a row for each instruction. When it inserts some, after the check, the table grows, and is
- * copied for each further page (Linux 6.16; before, for each insertion). Instructions that are never executed have been removed by then,
- * and leave their rows.
+ * The verifier keeps a table with a row for each instruction. When it inserts some, after the check, the table grows,
+ * and is copied for each further page (Linux 6.16; before, for each insertion). Instructions that are never executed
+ * have been removed by then, and leave their rows.
  */
 const volatile bool verifier_room = false;
 #define VERIFIER_ROOM ".rept 1024\n r0 = 0\n .endr"
@@ -419,8 +419,8 @@ static __always_inline int stack_send(struct sample *s, __u32 kind)
 }
 
 /*
- * Takes the current thread's stack from one of the entries of reuse_key() if it is still that stack. `p` is the process's
- * entry. Returns STACK_REUSED, or the entry that may note the walk, 0 when there is none.
+ * Takes the current thread's stack from one of the entries of reuse_key() if it is still that stack. `p` is the
+ * process's entry. Returns STACK_REUSED, or the entry that may note the walk, 0 when there is none.
  */
 #define STACK_REUSED (~0U)
 
@@ -486,8 +486,8 @@ static __always_inline bool stack_waits(const struct sample *s)
 
 /*
  * Completes the stack in the slot; without user registers it ends with the kernel's part. It is sent before any event
- * that refers to it. Returns 1 if it ends early and would not a moment later. A global function: the verifier checks the
- * walk once, whatever is known at the calls.
+ * that refers to it. Returns 1 if it ends early and would not a moment later. A global function: the verifier checks
+ * the walk once, whatever is known at the calls.
  */
 __noinline int stack_take(__u32 slot, bool user, struct braid_stack_ref *ref)
 {

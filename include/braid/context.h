@@ -73,8 +73,8 @@ struct braid_context_table {
 	 ((way) * (__u64)BRAID_CONTEXT_BUCKETS + (bucket)) * BRAID_CONTEXT_ATTRIBUTES)
 
 /*
- * The process context: a mapping with this name begins with a header, which points to a message. A reader that sees the same
- * time before and after has read a whole one, so one that is not pointed to can be written.
+ * The process context: a mapping with this name begins with a header, which points to a message. A reader that sees the
+ * same time before and after has read a whole one, so one that is not pointed to can be written.
  */
 #define BRAID_PROCESS_CONTEXT "OTEL_CTX"
 #define BRAID_PROCESS_CONTEXT_VERSION 2

@@ -443,7 +443,9 @@ _Static_assert(sizeof(struct braid_asleep_call) == sizeof(struct braid_asleep) +
 
 #define BRAID_DUMP_KERNEL_DEPTH 48
 
-/* A thread of a dump, as the program `on_thread_dump` finds it. The registers are those of a thread that does not run. */
+/*
+ * A thread of a dump, as the program `on_thread_dump` finds it. The registers are those of a thread that does not run.
+ */
 struct braid_dump_thread {
 	struct braid_asleep asleep;
 	__u64 futex;
@@ -557,7 +559,10 @@ struct braid_drain {
 	__u64 lost;    /* out: records for which the map `records` had no room */
 };
 
-/* What the kernel prints of a function: "name+0xOFFSET/0xSIZE [module]"; the address alone if none is there (lib/vsprintf.c: %pS). */
+/*
+ * What the kernel prints of a function: "name+0xOFFSET/0xSIZE [module]"; the address alone if none is there
+ * (lib/vsprintf.c: %pS).
+ */
 #define BRAID_KERNEL_SYMBOL_MAX 640
 
 /* Value of the per-CPU map `counters`. */

@@ -71,8 +71,8 @@ struct braid_thread_config {
 
 /*
  * Methods that are timed: CLASS.METHOD, CLASS.METHOD(DESCRIPTOR) or @ANNOTATION, with `*` and `?`, and dots in names of
- * classes; or regular expressions (POSIX, extended) between slashes: CLASS#METHOD, of which the latter is looked for in the
- * method's name and descriptor, or @ANNOTATION.
+ * classes; or regular expressions (POSIX, extended) between slashes: CLASS#METHOD, of which the latter is looked for in
+ * the method's name and descriptor, or @ANNOTATION.
  */
 #define BRAID_METHOD_PATTERNS 8
 /* Folders of classes that what measures calls uses, so none of their methods is timed. */
@@ -92,8 +92,8 @@ struct braid_method_pattern {
 };
 
 /*
- * Fields whose writes are reported: CLASS.FIELD, with `*` and `?`, and dots in names of classes. min_ns is not used; `values`:
- * "new", "old", or both.
+ * Fields whose writes are reported: CLASS.FIELD, with `*` and `?`, and dots in names of classes. min_ns is not used;
+ * `values`: "new", "old", or both.
  */
 #define BRAID_FIELD_PATTERNS 4
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The roots of a copied heap. The agent copies its process while the JVM stands still, see agent/events/heap_copy.c. The
- * copy fills in this table in its own memory and then does nothing more; the collector reads the table and the heap
+ * The roots of a copied heap. The agent copies its process while the JVM stands still, see agent/events/heap_copy.c.
+ * The copy fills in this table in its own memory and then does nothing more; the collector reads the table and the heap
  * from there. It is untrusted, like everything in that memory.
  */
 #ifndef BRAID_HEAP_ROOTS_H

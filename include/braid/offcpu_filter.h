@@ -40,8 +40,8 @@ static inline __u64 braid_offcpu_value(const struct braid_hit_term *term, const 
 }
 
 /*
- * Alternatives are joined by terms with BRAID_HIT_OR. Before the interval has ended, its duration may be anything: false
- * is final, because nothing is negated.
+ * Alternatives are joined by terms with BRAID_HIT_OR. Before the interval has ended, its duration may be anything:
+ * false is final, because nothing is negated.
  */
 static inline bool braid_offcpu_selects(const struct braid_offcpu_filter *f, const struct braid_thread_time *t,
 					const struct braid_interval *i, bool ended)

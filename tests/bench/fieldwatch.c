@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An agent that watches writes to FieldCost.written as JVM TI offers it, by the event FieldModification, and counts them. */
+/*
+ * An agent that watches writes to FieldCost.written as JVM TI offers it, by the event FieldModification, and counts
+ * them.
+ */
 #include "core/jvm.h"
 
 #include <stdatomic.h>

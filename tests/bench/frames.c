@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * frames FILE FRAMES SAMPLES: writes the trace of a program with that many methods, each of which is one frame of the call
- * tree, for tests of how fast the page opens. The trace is the same each time.
+ * frames FILE FRAMES SAMPLES: writes the trace of a program with that many methods, each of which is one frame of the
+ * call tree, for tests of how fast the page opens. The trace is the same each time.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Does one thing in the kernel COUNT times: `syscall`, `file PATH`, `fault`, `block PATH`, `tcp`. kernelcost.sh runs it. */
+/*
+ * Does one thing in the kernel COUNT times: `syscall`, `file PATH`, `fault`, `block PATH`, `tcp`. kernelcost.sh runs
+ * it.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * lanes FILE SECONDS CPUS THREADS INTERVALS SAMPLES: writes the trace of a machine on which that many threads of two JVMs
- * take turns on that many CPUs, for tests of the page's timeline. Times are simulated; the trace is the same each time.
+ * lanes FILE SECONDS CPUS THREADS INTERVALS SAMPLES: writes the trace of a machine on which that many threads of two
+ * JVMs take turns on that many CPUs, for tests of the page's timeline. Times are simulated; the trace is the same each
+ * time.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * spancost [LIBRARY [empty]]: on every CPU a thread that burns CPU time, until it is killed, in a span by the variable of
- * LIBRARY; or, with "empty", without a span. LIBRARY is this file, too.
+ * spancost [LIBRARY [empty]]: on every CPU a thread that burns CPU time, until it is killed, in a span by the variable
+ * of LIBRARY; or, with "empty", without a span. LIBRARY is this file, too.
  */
 #include <braid/context.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * switch_floor: the floor of following switches, which every tool of that kind pays: empty BPF programs at
- * sched_switch and sched_waking. A line with "on" or "off" on standard input attaches and detaches them, and then it prints
- * their number. It begins without them.
+ * switch_floor: the floor of following switches, which every tool of that kind pays: empty BPF programs at sched_switch
+ * and sched_waking. A line with "on" or "off" on standard input attaches and detaches them, and then it prints their
+ * number. It begins without them.
  */
 #include "switch_floor.skel.h"
 

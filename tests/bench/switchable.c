@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * switchable: a library to preload into a recorder. It takes the recorder's programs off the scheduler's and the other
- * tracepoints of the kernel and puts them back, while the recording goes on. So a benchmark compares moments with and without them,
- * which a busy machine disturbs less than whole recordings. The pipes $SWITCHABLE.to and $SWITCHABLE.from have its orders,
- * lines with "on" or "off", and what it has done: the number of programs.
+ * tracepoints of the kernel and puts them back, while the recording goes on. So a benchmark compares moments with and
+ * without them, which a busy machine disturbs less than whole recordings. The pipes $SWITCHABLE.to and $SWITCHABLE.from
+ * have its orders, lines with "on" or "off", and what it has done: the number of programs.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * switches pipe|call [NS]: works on demand, and counts. A line on standard input names a time of work,
- * "pause" ends it: then it prints the name, the CPU time in seconds, and what it has done. `pipe`: two threads on one
- * CPU hand a byte to each other, and run a loop for NS nanoseconds in between, so each handover is a switch. `call`: system
- * calls that do nothing. Its own CPU time does not depend on what else runs on the machine.
+ * switches pipe|call [NS]: works on demand, and counts. A line on standard input names a time of work, "pause" ends it:
+ * then it prints the name, the CPU time in seconds, and what it has done. `pipe`: two threads on one CPU hand a byte to
+ * each other, and run a loop for NS nanoseconds in between, so each handover is a switch. `call`: system calls that do
+ * nothing. Its own CPU time does not depend on what else runs on the machine.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -2,10 +2,10 @@
 /*
  * Runs tests/integration/SUBJECT/t_NAME.sh, each in its own directory, the longest first, three at a time on two CPUs,
  * since each waits for half of its time; then those with "# alone: why" in their head, one after the other. Each is one
- * test of Check, whose summary ends the output. A script succeeds with 0; with 77 it has printed why it cannot run here.
- * A failed test is not repeated. KEEP=1 keeps the directories of a run with a failed test.
- * With a budget of seconds, scripts are chosen at random, so all have their turn in some run, and those that are not
- * expected to end in time are left out.
+ * test of Check, whose summary ends the output. A script succeeds with 0; with 77 it has printed why it cannot run
+ * here. A failed test is not repeated. KEEP=1 keeps the directories of a run with a failed test. With a budget of
+ * seconds, scripts are chosen at random, so all have their turn in some run, and those that are not expected to end in
+ * time are left out.
  */
 #include "tests/integration/script.h"
 #include <check.h>

@@ -203,8 +203,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 }
 
 /*
- * Without what instructions refer to: a JVM numbers constants anew when it redefines a class, and a large number makes an
- * LDC longer, and what is behind it move.
+ * Without what instructions refer to: a JVM numbers constants anew when it redefines a class, and a large number makes
+ * an LDC longer, and what is behind it move.
  */
 static uint64_t code_hash(uint64_t hash, jmethodID id)
 {

@@ -138,7 +138,9 @@ static inline void made_dump_end(struct made *m, bool last)
 		record_end(m, record(m, 0x2c));
 }
 
-/* "S100 I101 s500": fields with their types and the ids of their names; what begins with '=' is static, with a value. */
+/*
+ * "S100 I101 s500": fields with their types and the ids of their names; what begins with '=' is static, with a value.
+ */
 struct made_field {
 	uint8_t type;
 	uint64_t name, value;

@@ -39,9 +39,9 @@ struct shared {
 /* ---- the last assertion that held ---- */
 
 /*
- * Check has each assertion that holds written to a file, for the place of one that is the last: a system call for each of
- * millions. The linker calls these instead of Check's own functions: the place is in memory that a runner shares with
- * its test, and is written when the test has ended by a signal, or before its time.
+ * Check has each assertion that holds written to a file, for the place of one that is the last: a system call for each
+ * of millions. The linker calls these instead of Check's own functions: the place is in memory that a runner shares
+ * with its test, and is written when the test has ended by a signal, or before its time.
  */
 struct place {
 	_Atomic(const char *) file; /* NULL: none yet */

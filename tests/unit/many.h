@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How often a test repeats what shows that time or memory stays in bounds: a tenth where a sanitizer checks every access. */
+/*
+ * How often a test repeats what shows that time or memory stays in bounds: a tenth where a sanitizer checks every
+ * access.
+ */
 #ifndef BRAID_TESTS_MANY_H
 #define BRAID_TESTS_MANY_H
 

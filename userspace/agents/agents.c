@@ -101,7 +101,8 @@ static int accept_agent(void *ctx, struct process *process, int fd, bool attache
 
 	/*
 	 * An agent that starts with its JVM waits for the grant, so no stack and no event is missed. A JVM that was
-	 * already running is sampled meanwhile, without what its agent reports for the walk, so its agent does not wait.
+	 * already running is sampled meanwhile, without what its agent reports for the walk, so its agent does not
+	 * wait.
 	 */
 	layouts_find(env->jvms, process);
 	probes_attach(env->jvms->probes, process);

@@ -87,8 +87,8 @@ struct analysis {
 };
 
 /*
- * 0, -ENOMEM, an error of analysis_window(), or -EINVAL: filter_needs_samples() without analyzer_keep_samples. `filter` must
- * outlive the analysis.
+ * 0, -ENOMEM, an error of analysis_window(), or -EINVAL: filter_needs_samples() without analyzer_keep_samples. `filter`
+ * must outlive the analysis.
  */
 int analysis_new(struct analysis **out, const struct analyzer *a, const struct filter *filter);
 void analysis_free(struct analysis *an);

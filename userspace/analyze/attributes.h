@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attributes in an analyzer: what a process says of itself and of a span, and the settings of JVMs. definitions.c feeds them;
- * filters and exports read them.
+ * Attributes in an analyzer: what a process says of itself and of a span, and the settings of JVMs. definitions.c feeds
+ * them; filters and exports read them.
  */
 #ifndef BRAID_ANALYZE_ATTRIBUTES_H
 #define BRAID_ANALYZE_ATTRIBUTES_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which times off the CPU other events say more about: LOCK and WAIT know the object, and replace the OFFCPU of the same time
- * of the same thread. A time that none of them covers stays OFFCPU: it was before they were enabled, had not ended, or was too
- * short for them. events.c asks.
+ * Which times off the CPU other events say more about: LOCK and WAIT know the object, and replace the OFFCPU of the
+ * same time of the same thread. A time that none of them covers stays OFFCPU: it was before they were enabled, had not
+ * ended, or was too short for them. events.c asks.
  */
 #ifndef BRAID_ANALYZE_COVERS_H
 #define BRAID_ANALYZE_COVERS_H

@@ -77,13 +77,13 @@ uint32_t event_thread(const struct analyzer *a, const struct jvm_event_row *row)
 /* The end of an event of a trace, at which it was emitted. */
 uint64_t event_end_ns(const struct jvm_event_row *row);
 /*
- * The middle of its time. The kernel may say a switch 0.1 ms too early (bpf/offcpu/queued.bpf.h), and so a time off the CPU
- * may begin before the call, or the wait, in which it was: that which has the middle.
+ * The middle of its time. The kernel may say a switch 0.1 ms too early (bpf/offcpu/queued.bpf.h), and so a time off the
+ * CPU may begin before the call, or the wait, in which it was: that which has the middle.
  */
 uint64_t event_middle_ns(const struct jvm_event_row *row);
 /*
- * Whether a thread was still off the CPU when the recording ended. Then nobody has woken it, and `other` is who owned what it
- * waited for at that time.
+ * Whether a thread was still off the CPU when the recording ended. Then nobody has woken it, and `other` is who owned
+ * what it waited for at that time.
  */
 static inline bool event_is_open(const struct jvm_event_row *row)
 {

@@ -42,8 +42,8 @@ int hit_views_new(struct hit_views *v, const struct analysis *an);
 void hit_views_free(struct hit_views *v);
 
 /*
- * Whether a person means the event by that name: it is the whole name, the part in front of the filter and the values, or
- * what follows a colon of either.
+ * Whether a person means the event by that name: it is the whole name, the part in front of the filter and the values,
+ * or what follows a colon of either.
  */
 bool hits_named(const char *event, const char *typed);
 

@@ -4,8 +4,9 @@
 #include <string.h>
 
 /*
- * The names are prefixes: of Java methods with their class, of demangled functions. Each line is a place at which a pool,
- * a framework or the JVM lets a thread wait for work. docs/idle.md has all of these tables, and a test compares them.
+ * The names are prefixes: of Java methods with their class, of demangled functions. Each line is a place at which a
+ * pool, a framework or the JVM lets a thread wait for work. docs/idle.md has all of these tables, and a test compares
+ * them.
  */
 static const struct {
 	const char *frame;

@@ -41,8 +41,8 @@ const struct place *places_get(const struct places *pl, const struct analysis *a
 const struct place *place_of(const struct analysis *an, uint32_t stack);
 
 /*
- * What a thread waited for there; `flags`: of its OFFCPU. The VM also stops a thread, or locks something, on its way into a
- * sleep or a park, or out of it: that is none. Other waits of Java code have events with such times in them.
+ * What a thread waited for there; `flags`: of its OFFCPU. The VM also stops a thread, or locks something, on its way
+ * into a sleep or a park, or out of it: that is none. Other waits of Java code have events with such times in them.
  */
 enum blocked_why place_why(const struct place *p, uint32_t flags);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Spans in an analyzer: the requests that samples and events belong to. A recorder may define a span more than once, and
- * all its definitions count as the first. analyzer.c feeds them; analyses, views and exports read them.
+ * Spans in an analyzer: the requests that samples and events belong to. A recorder may define a span more than once,
+ * and all its definitions count as the first. analyzer.c feeds them; analyses, views and exports read them.
  */
 #ifndef BRAID_ANALYZE_SPANS_H
 #define BRAID_ANALYZE_SPANS_H
@@ -15,14 +15,17 @@ int spans_feed(struct analyzer *a, const struct trace_span *r);
 /* The id of the first definition of the same span; 0 for an unknown one. */
 uint32_t spans_same(const struct analyzer *a, uint32_t span);
 /*
- * Finds out how long each span lasts, in the whole trace, of which samples must have been kept. To be called before a filter
- * by duration is asked. 0 or -ENOMEM.
+ * Finds out how long each span lasts, in the whole trace, of which samples must have been kept. To be called before a
+ * filter by duration is asked. 0 or -ENOMEM.
  */
 int spans_measure(struct analyzer *a);
 /* The value, an id of a->strings, of the attribute; 0: it has none. */
 uint32_t spans_attribute(const struct analyzer *a, const struct span_row *s, const char *key);
 
-/* The attributes that say which kind of request a span is: OpenTelemetry's for names of low cardinality, and braid's own. */
+/*
+ * The attributes that say which kind of request a span is: OpenTelemetry's for names of low cardinality, and braid's
+ * own.
+ */
 #define SPANS_NAMES 8
 extern const char *const spans_names[SPANS_NAMES];
 /* Whether a filter selects the span. */

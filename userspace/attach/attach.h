@@ -116,7 +116,10 @@ int attach_text_start(const struct jvm_process *jvm, enum attach_text text, int 
 /* End of file, which means that the child was killed, is a result with an error, too. */
 void attach_result_read(int result_fd, struct attach_result *r);
 
-/* Closes `result_fd`, which ends a child that still runs, and removes the file that it has left in the JVM's /tmp; reaps it. */
+/*
+ * Closes `result_fd`, which ends a child that still runs, and removes the file that it has left in the JVM's /tmp;
+ * reaps it.
+ */
 void attach_end(int result_fd, pid_t child);
 
 #endif

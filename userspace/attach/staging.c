@@ -143,8 +143,8 @@ static int staging_lock(int dir)
 }
 
 /*
- * A command that root starts may run JVMs as other users, which inherit the option and end if they cannot load the library.
- * The socket is not for them: the collector attaches to them later.
+ * A command that root starts may run JVMs as other users, which inherit the option and end if they cannot load the
+ * library. The socket is not for them: the collector attaches to them later.
  */
 static int staging_share(int dir)
 {

@@ -20,8 +20,10 @@
 
 /* ---- options ---- */
 
-/* Input of common_argp, the child parser for --pid, --tid, --comm, --cgroup, --from, --to, --include, --exclude, --norm and
- * --top. */
+/*
+ * Input of common_argp, the child parser for --pid, --tid, --comm, --cgroup, --from, --to, --include, --exclude, --norm
+ * and --top.
+ */
 struct common {
 	struct filter filter;
 	unsigned top; /* UINT_MAX by default */
@@ -51,7 +53,9 @@ unsigned common_number(struct argp_state *state, const char *name, const char *w
 void common_span(struct argp_state *state, struct filter *f, const char *arg);
 void common_trace(struct argp_state *state, struct filter *f, const char *arg);
 
-/* How long something lasts, in ns, 1 ms at least; the address of --source-link. For another text they end the program. */
+/*
+ * How long something lasts, in ns, 1 ms at least; the address of --source-link. For another text they end the program.
+ */
 uint64_t common_length(struct argp_state *state, const char *name, const char *arg);
 const char *common_source_link(struct argp_state *state, const char *arg);
 
@@ -61,7 +65,9 @@ uint64_t common_pause(struct argp_state *state, const char *arg);
 /* The name of a new file, which is not empty, as the variable of a script can be. */
 const char *common_output_name(struct argp_state *state, const char *option, const char *arg);
 
-/* Whether what --event names is neither a kind of events nor samples: then it is a tracepoint, function or USDT probe. */
+/*
+ * Whether what --event names is neither a kind of events nor samples: then it is a tracepoint, function or USDT probe.
+ */
 bool common_event_named(const char *arg);
 
 /* The file that `record` writes and the other commands read by default. */
@@ -143,8 +149,8 @@ bool common_has_event(const struct loaded *l, const char *event, bool one);
 bool common_make_spans(struct loaded *l, const struct filter *f);
 
 /*
- * Warns about a trace that is damaged or did not end in order. `ignored` counts its meaningless records. Returns whether it is
- * damaged.
+ * Warns about a trace that is damaged or did not end in order. `ignored` counts its meaningless records. Returns
+ * whether it is damaged.
  */
 bool common_report_state(const char *path, const struct report_source *source, bool ended, uint64_t ignored);
 

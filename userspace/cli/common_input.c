@@ -37,8 +37,8 @@ bool common_open(struct trace_reader **reader, const char *path)
 }
 
 /*
- * What of the samples is kept: sums by stack, sums by stack and thread, those that the window has, or these when the times
- * of all others count.
+ * What of the samples is kept: sums by stack, sums by stack and thread, those that the window has, or these when the
+ * times of all others count.
  */
 enum keep { KEEP_STACKS, KEEP_SUMS, KEEP_NEEDED, KEEP_SEEN };
 
@@ -58,8 +58,8 @@ static bool near_suffices(const struct part *p, const struct analyzer *a)
 }
 
 /*
- * The window on the trace's clock, as far as what has been read says it. A time of day is on a day that only the recording's
- * end decides.
+ * The window on the trace's clock, as far as what has been read says it. A time of day is on a day that only the
+ * recording's end decides.
  */
 static bool early_window(const struct analyzer *a, const struct part *p, struct window *w)
 {
@@ -80,8 +80,8 @@ static bool early_window(const struct analyzer *a, const struct part *p, struct 
 }
 
 /*
- * Feeds everything. With a filter, only the samples in its window are kept: it is known at the first sample, since the clock
- * comes first. *same: it is the same at the end.
+ * Feeds everything. With a filter, only the samples in its window are kept: it is known at the first sample, since the
+ * clock comes first. *same: it is the same at the end.
  */
 static int feed_all(struct loaded *l, const struct part *p, bool *same)
 {

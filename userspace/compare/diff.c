@@ -313,11 +313,11 @@ static void measure(struct comparison *c)
 /* ---- the bootstrap ---- */
 
 /*
- * The part that the drawn slices' own error has in what a drawn difference is divided by. A method that has many samples by
- * chance has a large error, too, both in a recording and in slices that are drawn. If these were divided by the recording's error,
- * methods of one or two samples, drawn six times, would be the largest in most draws, and nearly nothing would be above them. With
- * nothing but its own error, a method of which no sample is drawn would be. Of 12,000 simulated pairs without a difference, 113
- * showed something with this part, 10 with none.
+ * The part that the drawn slices' own error has in what a drawn difference is divided by. A method that has many
+ * samples by chance has a large error, too, both in a recording and in slices that are drawn. If these were divided by
+ * the recording's error, methods of one or two samples, drawn six times, would be the largest in most draws, and nearly
+ * nothing would be above them. With nothing but its own error, a method of which no sample is drawn would be. Of 12,000
+ * simulated pairs without a difference, 113 showed something with this part, 10 with none.
  */
 #define OWN_ERROR (2.0 / 3)
 

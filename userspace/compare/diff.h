@@ -3,11 +3,11 @@
  * What two recordings spend by method or by stack, and which differences are more than chance.
  *
  * Each recording is cut into slices with equal totals, whose differences among each other say how much a recording
- * varies by itself. A method's difference, divided by its standard error, is compared with the largest such value of all
- * methods that resampled slices yield without a real difference (a bootstrap of the maximum). So the chance that any
- * method is reported although nothing differs is the level, however many methods there are. A method that was inlined differs
- * only if the code that it was inlined into does: which of the inlined methods an instruction belongs to is up to the compiler.
- * What interrupts do is not compared: they run in whatever thread has the CPU.
+ * varies by itself. A method's difference, divided by its standard error, is compared with the largest such value of
+ * all methods that resampled slices yield without a real difference (a bootstrap of the maximum). So the chance that
+ * any method is reported although nothing differs is the level, however many methods there are. A method that was
+ * inlined differs only if the code that it was inlined into does: which of the inlined methods an instruction belongs
+ * to is up to the compiler. What interrupts do is not compared: they run in whatever thread has the CPU.
  */
 #ifndef BRAID_COMPARE_DIFF_H
 #define BRAID_COMPARE_DIFF_H
@@ -24,8 +24,8 @@ struct diff_options {
 	bool total;	/* of methods with all that they call, not by themselves */
 	bool normalise; /* shares, not amounts, see struct diff_row */
 	/*
-	 * Some tools record less than braid does. For comparisons with their recordings, both sides have only what both can
-	 * have: frames of Java, samples of threads that were in Java code, and times of at least `min_ns`.
+	 * Some tools record less than braid does. For comparisons with their recordings, both sides have only what both
+	 * can have: frames of Java, samples of threads that were in Java code, and times of at least `min_ns`.
 	 */
 	bool java;
 	bool in_java; /* with `java` */

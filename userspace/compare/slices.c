@@ -78,8 +78,9 @@ static bool is_in_java(const struct slices *s, const struct analysis *an, const 
 }
 
 /*
- * An interrupt runs in whatever thread has the CPU: of its time, a program has more when others have more to do. The kernel's entries
- * from devices are asm_common_interrupt, from timers and other CPUs asm_sysvec_*; exceptions, such as page faults, are asm_exc_*.
+ * An interrupt runs in whatever thread has the CPU: of its time, a program has more when others have more to do. The
+ * kernel's entries from devices are asm_common_interrupt, from timers and other CPUs asm_sysvec_*; exceptions, such as
+ * page faults, are asm_exc_*.
  */
 static bool is_in_interrupt(const struct slices *s, const struct analysis *an, const struct stack *at)
 {
@@ -130,8 +131,8 @@ static uint64_t next_time(uint64_t *state)
 }
 
 /*
- * Samples of an imported trace may have no times. Slices of them then show the chance of each single sample, as if all were
- * independent: each comes at a random time.
+ * Samples of an imported trace may have no times. Slices of them then show the chance of each single sample, as if all
+ * were independent: each comes at a random time.
  */
 static int collect_untimed(hit_vec *hits, struct slices *s, const struct analysis *an, double scale)
 {

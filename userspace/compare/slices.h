@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A recording's weights by method or by stack, in slices of time that have equal totals; diff.c compares those of two. */
+/*
+ * A recording's weights by method or by stack, in slices of time that have equal totals; diff.c compares those of two.
+ */
 #ifndef BRAID_COMPARE_SLICES_H
 #define BRAID_COMPARE_SLICES_H
 
@@ -10,8 +12,9 @@
 #define SLICES 40
 
 /*
- * Shares of a method, or of a stack, in each slice, and in all of them. A unit is code that was compiled as one: a method with
- * what is inlined into it. Of a sample in it, the innermost method is what the compiler's debug information says.
+ * Shares of a method, or of a stack, in each slice, and in all of them. A unit is code that was compiled as one: a
+ * method with what is inlined into it. Of a sample in it, the innermost method is what the compiler's debug information
+ * says.
  */
 struct method_slices {
 	float self[SLICES];  /* by itself */
@@ -40,7 +43,10 @@ int slices_new(struct slices *s, const struct analysis *an, const struct diff_op
 size_t slices_count(const struct slices *s);
 void slices_free(struct slices *s);
 
-/* A hash of the name of a method, or stack, by which it is found on the other side: names are kept for those that get a row. */
+/*
+ * A hash of the name of a method, or stack, by which it is found on the other side: names are kept for those that get a
+ * row.
+ */
 uint64_t slices_key(const struct slices *s, size_t i);
 /* The variance of a share, which is the sum over slices: each as often as it was drawn, or once without `times`. */
 double slices_variance(const float shares[SLICES], const double times[SLICES], double share);

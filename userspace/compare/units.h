@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Of code that was compiled as one, a unit, the compiler says which inlined method an instruction belongs to, and each time it
- * compiles, it may say and inline differently: time moves from one method to another, and none has changed. So a method differs
- * only if all units do, together, in which it is innermost, or another one that is innermost in these; and if its change did not
- * come from those others.
+ * Of code that was compiled as one, a unit, the compiler says which inlined method an instruction belongs to, and each
+ * time it compiles, it may say and inline differently: time moves from one method to another, and none has changed. So
+ * a method differs only if all units do, together, in which it is innermost, or another one that is innermost in these;
+ * and if its change did not come from those others.
  */
 #ifndef BRAID_COMPARE_UNITS_H
 #define BRAID_COMPARE_UNITS_H
@@ -25,7 +25,10 @@ struct units {
 
 /* The arrays are by side, and must outlive it. 0 or -ENOMEM; units_end() is due in either case. */
 int units_begin(struct units *u, const struct slices *side, const double *factor, const double *spread);
-/* How often chance makes the units of the method with this key differ as much as they do; 1: its time came from the others. */
+/*
+ * How often chance makes the units of the method with this key differ as much as they do; 1: its time came from the
+ * others.
+ */
 int units_chance(struct units *u, uint64_t method, double *chance);
 void units_end(struct units *u);
 

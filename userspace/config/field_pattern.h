@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Patterns of fields whose writes are reported, as elements of a list of events: field=CLASS.FIELD[/WORDS/]. A word is a
- * value that is reported of each write (old, new), or the limit of reported writes a second (rate=100).
+ * Patterns of fields whose writes are reported, as elements of a list of events: field=CLASS.FIELD[/WORDS/]. A word is
+ * a value that is reported of each write (old, new), or the limit of reported writes a second (rate=100).
  */
 #ifndef BRAID_CONFIG_FIELD_PATTERN_H
 #define BRAID_CONFIG_FIELD_PATTERN_H

@@ -100,8 +100,8 @@ static bool is_repetition(char c)
 }
 
 /*
- * What libc takes linear time for, since it looks at every class of the JVM. For a repetition of a repetition it also takes
- * twice the memory.
+ * What libc takes linear time for, since it looks at every class of the JVM. For a repetition of a repetition it also
+ * takes twice the memory.
  */
 static int check_bounded(const char *text, size_t length, char *why, size_t size)
 {

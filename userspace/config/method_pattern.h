@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Patterns of methods that are timed, as elements of a list of events: method=CLASS.METHOD[(DESCRIPTOR)][>TIME][/WORDS/],
- * or with @ANNOTATION, /CLASS#METHOD/ or /@ANNOTATION/ in place of CLASS.METHOD; the last two are regular expressions.
- * A word is a value that is reported of each call (arg1, arg2.length(), this.name), or the limit of reported calls a second
- * (rate=100).
+ * Patterns of methods that are timed, as elements of a list of events:
+ * method=CLASS.METHOD[(DESCRIPTOR)][>TIME][/WORDS/], or with @ANNOTATION, /CLASS#METHOD/ or /@ANNOTATION/ in place of
+ * CLASS.METHOD; the last two are regular expressions. A word is a value that is reported of each call (arg1,
+ * arg2.length(), this.name), or the limit of reported calls a second (rate=100).
  */
 #ifndef BRAID_CONFIG_METHOD_PATTERN_H
 #define BRAID_CONFIG_METHOD_PATTERN_H

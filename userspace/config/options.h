@@ -43,7 +43,10 @@ struct record_options {
 	bool *interrupted; /* gets whether its user ended the recording; NULL: not wanted */
 	/* Receives every record; may be NULL. */
 	trace_tap_fn tap;
-	/* Is called when everything is recorded, and when the recording is to end. A negative errno ends it. May be NULL. */
+	/*
+	 * Is called when everything is recorded, and when the recording is to end. A negative errno ends it. May be
+	 * NULL.
+	 */
 	int (*edge)(void *ctx, bool begins);
 	void *tap_ctx; /* of both */
 };

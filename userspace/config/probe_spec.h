@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Hit events as text: a tracepoint, a function, a USDT probe, or a kernel event, with a filter. The event configuration uses this;
- * kernel/ and jvm/ find what the names mean. It touches no other state.
+ * Hit events as text: a tracepoint, a function, a USDT probe, or a kernel event, with a filter. The event configuration
+ * uses this; kernel/ and jvm/ find what the names mean. It touches no other state.
  *
  *   CATEGORY:NAME                      a tracepoint of the kernel
  *   uprobe:PATH:SYMBOL[+OFFSET]        a function of a program or library
@@ -12,9 +12,10 @@
  *   hotspot:NAME, hotspot_jni:NAME, hs_private:NAME   the same with HotSpot's providers
  *   WORD[=TIME]                        a kernel event, see kernel_event.h
  *
- * A filter follows between slashes: terms FIELD OPERATOR VALUE, joined by && and ||, of which && binds closer. The event
- * type `offcpu` takes one, too. Then follow, between braces, the fields whose values samples have: FIELD, or str(FIELD)
- * or FIELD:string where it is the address of text. Without braces they are all of a tracepoint or USDT probe.
+ * A filter follows between slashes: terms FIELD OPERATOR VALUE, joined by && and ||, of which && binds closer. The
+ * event type `offcpu` takes one, too. Then follow, between braces, the fields whose values samples have: FIELD, or
+ * str(FIELD) or FIELD:string where it is the address of text. Without braces they are all of a tracepoint or USDT
+ * probe.
  */
 #ifndef BRAID_CONFIG_PROBE_SPEC_H
 #define BRAID_CONFIG_PROBE_SPEC_H

@@ -164,8 +164,8 @@ static void take_thread(struct facts *f, const struct wall_thread *t, const stru
 }
 
 /*
- * A thread that waits for a monitor wakes from time to time by itself and looks. The thread that leaves the monitor wakes
- * it, and then it has made progress. The last wait has no stack if the thread looked while the recording ended.
+ * A thread that waits for a monitor wakes from time to time by itself and looks. The thread that leaves the monitor
+ * wakes it, and then it has made progress. The last wait has no stack if the thread looked while the recording ended.
  */
 static void take_stuck(struct facts *f, const struct wall_thread *t, const struct wall_segment *s, uint64_t ns)
 {

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The names are prefixes: of Java methods with their class, of functions. A mark holds for all stacks above the frame. */
+/*
+ * The names are prefixes: of Java methods with their class, of functions. A mark holds for all stacks above the frame.
+ */
 static const struct {
 	const char *frame;
 	uint8_t mark;

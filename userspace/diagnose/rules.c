@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The table of all rules, causes first. From the threshold on, a person should look; at `worst`, it is as bad as it gets. A
- * weight below 100 is for what good programs do on purpose, or for what mostly is a consequence.
+ * The table of all rules, causes first. From the threshold on, a person should look; at `worst`, it is as bad as it
+ * gets. A weight below 100 is for what good programs do on purpose, or for what mostly is a consequence.
  */
 #include "check.h"
 

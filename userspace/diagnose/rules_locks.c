@@ -155,7 +155,9 @@ static int add_worker(struct check *c, struct strpool *texts, pool_list *pools, 
 	return 0;
 }
 
-/* A pool whose workers are never idle has tasks in its queue: this is about their idle time, which counts in any case. */
+/*
+ * A pool whose workers are never idle has tasks in its queue: this is about their idle time, which counts in any case.
+ */
 static const struct pool *starved_pool(const pool_list *pools)
 {
 	const struct pool *worst = NULL;

@@ -9,7 +9,9 @@
 
 #define KEPT (500ULL << 10)
 
-/* Without a heap for each kind of code, HotSpot keeps the last 500 KiB (CodeCacheMinimumFreeSpace) from its compilers. */
+/*
+ * Without a heap for each kind of code, HotSpot keeps the last 500 KiB (CodeCacheMinimumFreeSpace) from its compilers.
+ */
 static double fullness(const struct code_heap_view *h)
 {
 	uint64_t kept = strcmp(h->heap, "CodeCache") == 0 && h->reserved > KEPT ? KEPT : 0;

@@ -10,8 +10,8 @@
 
 /*
  * next[i] is what i waits for, or CYCLE_NONE or any other number beyond `count`. Sets cycle[i] to the number of the
- * cycle that i is in, counted from 1, or 0. Cycles are numbered by the first that lead to them. Returns their number, or
- * SIZE_MAX without memory.
+ * cycle that i is in, counted from 1, or 0. Cycles are numbered by the first that lead to them. Returns their number,
+ * or SIZE_MAX without memory.
  */
 size_t cycles_find(const uint32_t *next, size_t count, uint32_t *cycle);
 

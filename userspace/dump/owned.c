@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * HotSpot's text (VM_PrintThreads, javaVFrame::print_lock_info_on): a line for each thread, which begins with its name in
- * quotes and has its OS thread's id, then lines that are indented by a tab: a frame ("at"), and below it its monitors.
+ * HotSpot's text (VM_PrintThreads, javaVFrame::print_lock_info_on): a line for each thread, which begins with its name
+ * in quotes and has its OS thread's id, then lines that are indented by a tab: a frame ("at"), and below it its
+ * monitors.
  */
 #include "owned.h"
 

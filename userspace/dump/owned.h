@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The monitors that threads own, with the frames that have locked them, as a JVM says in the text of a thread dump of its own.
- * cli/process/threads.c asks for it.
+ * The monitors that threads own, with the frames that have locked them, as a JVM says in the text of a thread dump of
+ * its own. cli/process/threads.c asks for it.
  */
 #ifndef BRAID_DUMP_OWNED_H
 #define BRAID_DUMP_OWNED_H

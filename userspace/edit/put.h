@@ -5,7 +5,10 @@
 
 #include "edit.h"
 
-/* Counts a record of an input if it is a sample or an event, and writes it if it is kept; one that cannot be written is lost. */
+/*
+ * Counts a record of an input if it is a sample or an event, and writes it if it is kept; one that cannot be written is
+ * lost.
+ */
 int put_kept(struct trace_writer *w, const struct trace_rec *rec, bool kept, struct edit_counts *c);
 
 /* What of a file is lost in the new trace, at its last event. */

@@ -82,8 +82,8 @@ static bool is_java(const struct analyzer *a, uint32_t row)
 }
 
 /*
- * An OS thread can be several Java threads in turn. Which one it was then, as a row of a->threads: that of its last time off the
- * CPU, or of the first one. A name from before it was a Java thread says less.
+ * An OS thread can be several Java threads in turn. Which one it was then, as a row of a->threads: that of its last
+ * time off the CPU, or of the first one. A name from before it was a Java thread says less.
  */
 static uint32_t row_then(const struct wall *w, const struct wall_thread *t, uint64_t at_ns)
 {
@@ -129,8 +129,8 @@ static int by_cpu(const void *x, const void *y)
 }
 
 /*
- * A sample of a CPU: of the thread that was on it, or, if no thread's time there is known, it says which thread that was,
- * unless that one is known to have been elsewhere.
+ * A sample of a CPU: of the thread that was on it, or, if no thread's time there is known, it says which thread that
+ * was, unless that one is known to have been elsewhere.
  */
 static int add_sample(struct at_view *v, const struct wall *w, size_t runs, const struct near_sample *near,
 		      const struct u64map *cpu_of)

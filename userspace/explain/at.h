@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One moment of a recording: which thread was on each CPU, what each thread did or waited for, and what lasted then: garbage
- * collections, safepoints, waits, compilations, spans. `braid at` asks. What was not recorded is not in it.
+ * One moment of a recording: which thread was on each CPU, what each thread did or waited for, and what lasted then:
+ * garbage collections, safepoints, waits, compilations, spans. `braid at` asks. What was not recorded is not in it.
  */
 #ifndef BRAID_EXPLAIN_AT_H
 #define BRAID_EXPLAIN_AT_H
@@ -50,8 +50,8 @@ struct at_view {
 uint64_t at_near_ns(const struct analyzer *a);
 
 /*
- * 0 or -ENOMEM. `tl` must outlive it; its analyzer keeps samples, at least those that are near the moment. `idle`: with idle
- * threads.
+ * 0 or -ENOMEM. `tl` must outlive it; its analyzer keeps samples, at least those that are near the moment. `idle`: with
+ * idle threads.
  */
 int at_view_new(struct at_view **out, const struct timeline *tl, uint64_t at_ns, bool idle);
 void at_view_free(struct at_view *v);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Why a stretch of a thread's life took as long as it did: its critical path. While the thread ran, or waited for a CPU,
- * that is the reason. While it was blocked, the reason is what its waker did in that time, and so on, until a thread that
- * ran, a timer, an interrupt, or somebody who is not known. explain_text.c and explain_json.c print it.
+ * Why a stretch of a thread's life took as long as it did: its critical path. While the thread ran, or waited for a
+ * CPU, that is the reason. While it was blocked, the reason is what its waker did in that time, and so on, until a
+ * thread that ran, a timer, an interrupt, or somebody who is not known. explain_text.c and explain_json.c print it.
  *
- * The path is a tree: the children of a wait are what those who ended it did. Each ns of the stretch, but for what is left
- * out of it, is in one node (self_ns) and in one part, so both add up to explain_ns() exactly.
+ * The path is a tree: the children of a wait are what those who ended it did. Each ns of the stretch, but for what is
+ * left out of it, is in one node (self_ns) and in one part, so both add up to explain_ns() exactly.
  */
 #ifndef BRAID_EXPLAIN_EXPLAIN_H
 #define BRAID_EXPLAIN_EXPLAIN_H

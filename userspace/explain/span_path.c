@@ -177,7 +177,10 @@ static const struct visit *last_visit(const struct finding *f)
 	return last;
 }
 
-/* Who woke the thread before it was seen in the span, while in the span itself; *at_ns becomes when. NULL: it is not known. */
+/*
+ * Who woke the thread before it was seen in the span, while in the span itself; *at_ns becomes when. NULL: it is not
+ * known.
+ */
 static const struct visit *handed_by(const struct finding *f, const struct span_leg *to, uint64_t *at_ns)
 {
 	const struct wall *w = f->w;

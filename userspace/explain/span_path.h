@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The threads that served a span, and who of them had it when: the one in which it ended, before that the one that handed
- * it over, and so on. A thread is in the span from the first to the last that is recorded of it there, until something is
- * recorded of it elsewhere.
+ * The threads that served a span, and who of them had it when: the one in which it ended, before that the one that
+ * handed it over, and so on. A thread is in the span from the first to the last that is recorded of it there, until
+ * something is recorded of it elsewhere.
  */
 #ifndef BRAID_EXPLAIN_SPAN_PATH_H
 #define BRAID_EXPLAIN_SPAN_PATH_H

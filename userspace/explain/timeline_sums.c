@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where in a thread's life its sums lie: anywhere between its times off the CPU, or in what is seen there of their span. */
+/*
+ * Where in a thread's life its sums lie: anywhere between its times off the CPU, or in what is seen there of their
+ * span.
+ */
 #include "timeline.h"
 
 #include <errno.h>

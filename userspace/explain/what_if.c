@@ -87,7 +87,10 @@ struct lane {
 	size_t first, count, at;
 	uint64_t real_ns, replay_ns;
 	uint64_t ready_ns; /* when it could have been here if it had not been idle */
-	/* of the current wait, or the last one: where it began, and where the thread was then that ends it (0: not known) */
+	/*
+	 * of the current wait, or the last one: where it began, and where the thread was then that ends it (0: not
+	 * known)
+	 */
 	uint64_t wait_ns, waker_ns;
 	uint32_t waker;			    /* that thread, ROW_NONE: none */
 	const struct jvm_event_row *lock;   /* that it is a part of */
@@ -379,8 +382,8 @@ static uint64_t passed(const struct replay *r, const struct lane *l, uint64_t ti
 }
 
 /*
- * Where the wait begins, and its waker is then. A thread that waits for a monitor may wake and look, and wait on: that is
- * one wait.
+ * Where the wait begins, and its waker is then. A thread that waits for a monitor may wake and look, and wait on: that
+ * is one wait.
  */
 static void enter_wait(const struct replay *r, struct lane *l, const struct wall_segment *s)
 {

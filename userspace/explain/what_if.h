@@ -5,8 +5,8 @@
  * new length. A wait that a thread ended ends when that thread reaches the place from which it did so; every other wait
  * keeps its length, unless it is what changes.
  *
- * It assumes that everything else stays: who gets a lock in which order, what the threads do, and how long they wait for
- * a CPU. A thread that starts later starts when the stretch's thread is as far as it was at that time.
+ * It assumes that everything else stays: who gets a lock in which order, what the threads do, and how long they wait
+ * for a CPU. A thread that starts later starts when the stretch's thread is as far as it was at that time.
  */
 #ifndef BRAID_EXPLAIN_WHAT_IF_H
 #define BRAID_EXPLAIN_WHAT_IF_H

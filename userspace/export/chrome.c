@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Trace events as Chrome's tracing page reads them: samples with stack frames, intervals as complete events, what has no
- * length as instant events. Times are microseconds of CLOCK_MONOTONIC.
+ * Trace events as Chrome's tracing page reads them: samples with stack frames, intervals as complete events, what has
+ * no length as instant events. Times are microseconds of CLOCK_MONOTONIC.
  */
 #include <errno.h>
 #include <stdlib.h>

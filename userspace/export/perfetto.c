@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Perfetto's trace format: samples as PerfSample packets, events as track events, on tracks for each thread and kind.
- * Every packet is written as soon as it is known. What has a name is interned, right before the first packet that refers
- * to it.
+ * Every packet is written as soon as it is known. What has a name is interned, right before the first packet that
+ * refers to it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -194,8 +194,8 @@ static uint32_t lane_of(struct perfetto *w, uint64_t uuid, const struct timed *t
 }
 
 /*
- * Events of one kind of one thread are on tracks below the thread's, because those of two kinds may overlap. An interval
- * for which there is no track is not one any more.
+ * Events of one kind of one thread are on tracks below the thread's, because those of two kinds may overlap. An
+ * interval for which there is no track is not one any more.
  */
 static uint64_t event_track(struct perfetto *w, const struct timed *t, bool *is_interval)
 {

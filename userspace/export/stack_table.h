@@ -25,8 +25,8 @@ int stack_table_new(struct stack_table *t, const struct analysis *an, const stru
 int stack_table_of(struct stack_table *t, const struct analysis *an, struct tree *tree,
 		   const struct thread_stack *stacks, size_t count, unsigned top);
 /*
- * The same as stack_table_new(), by span, too, which a profile does not have: from a second pass over the file. `kind`: that
- * of the events that the profile is of; 0: of samples.
+ * The same as stack_table_new(), by span, too, which a profile does not have: from a second pass over the file. `kind`:
+ * that of the events that the profile is of; 0: of samples.
  */
 int stack_table_spans(struct stack_table *t, struct trace_reader *reader, const struct analysis *an,
 		      const struct profile *p, uint32_t kind, unsigned top);

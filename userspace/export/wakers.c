@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Collapsed stacks of blocked threads with those of their wakers, and the same as a table. `braid export --wakers` calls it. */
+/*
+ * Collapsed stacks of blocked threads with those of their wakers, and the same as a table. `braid export --wakers`
+ * calls it.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

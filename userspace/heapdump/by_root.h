@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * What is reachable in the heap of a copied JVM, by the root that leads to it. Each object counts once, with the first
- * root in this order that reaches it: threads, as the VM lists them, each with its object and what its stack has; global
- * JNI references; monitors; what else the VM holds; then classes with their static fields, those of the boot loader
- * last. An object that is a root itself, such as a class, counts with that root, and what it refers to as well.
+ * root in this order that reaches it: threads, as the VM lists them, each with its object and what its stack has;
+ * global JNI references; monitors; what else the VM holds; then classes with their static fields, those of the boot
+ * loader last. An object that is a root itself, such as a class, counts with that root, and what it refers to as well.
  */
 #ifndef BRAID_HEAPDUMP_BY_ROOT_H
 #define BRAID_HEAPDUMP_BY_ROOT_H

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Frames of virtual threads that are not mounted, which are in objects of jdk.internal.vm.StackChunk: words of the stack
- * behind the object's fields. HPROF has nothing for them, so a dump has an array of what they refer to, at the address
- * where the words begin, and a field of the chunk that refers to it.
+ * Frames of virtual threads that are not mounted, which are in objects of jdk.internal.vm.StackChunk: words of the
+ * stack behind the object's fields. HPROF has nothing for them, so a dump has an array of what they refer to, at the
+ * address where the words begin, and a field of the chunk that refers to it.
  *
- * A collection that goes through a chunk makes a bitmap of its references (stackChunkOop.inline.hpp). Of a chunk without
- * one, which no collection has seen, every word that can be a reference counts.
+ * A collection that goes through a chunk makes a bitmap of its references (stackChunkOop.inline.hpp). Of a chunk
+ * without one, which no collection has seen, every word that can be a reference counts.
  */
 #ifndef BRAID_HEAPDUMP_CHUNKS_H
 #define BRAID_HEAPDUMP_CHUNKS_H

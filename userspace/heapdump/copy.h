@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The copy of a JVM: finding it, and reading its memory from outside. The copy does not change, but it can end at any moment, and it belongs
- * to a process that braid does not trust: every read may fail.
+ * The copy of a JVM: finding it, and reading its memory from outside. The copy does not change, but it can end at any
+ * moment, and it belongs to a process that braid does not trust: every read may fail.
  */
 #ifndef BRAID_HEAPDUMP_COPY_H
 #define BRAID_HEAPDUMP_COPY_H

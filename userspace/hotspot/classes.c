@@ -196,7 +196,10 @@ static void fields_of_stream(const struct search *s, const uint8_t *at, size_t s
 	}
 }
 
-/* fieldInfo.hpp, before 21: access flags, name, signature, initial value, and the offset above two bits, low half first. */
+/*
+ * fieldInfo.hpp, before 21: access flags, name, signature, initial value, and the offset above two bits, low half
+ * first.
+ */
 static void fields_of_array(const struct search *s, const uint16_t *at, size_t count)
 {
 	for (size_t i = 0; i < count; i++, at += 6)

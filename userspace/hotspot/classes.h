@@ -20,7 +20,10 @@ struct classes {
 	const struct braid_layout *layout;
 	uint64_t object_klass; /* of java.lang.Object */
 	uint64_t symbols;      /* the VM's own, by number */
-	/* Of the boot loader's list; without it `loader` and `loader_klasses` are 0, and `next` is of those with one superclass. */
+	/*
+	 * Of the boot loader's list; without it `loader` and `loader_klasses` are 0, and `next` is of those with one
+	 * superclass.
+	 */
 	uint16_t next, loader, loader_klasses;
 	uint16_t subclass;
 	uint16_t constants, field_stream, fields, field_count;
@@ -45,8 +48,8 @@ int classes_open(struct classes *c, pid_t pid, uint64_t bias, const uint64_t at[
 		 const struct braid_layout *l);
 
 /*
- * Finds those of the classes that are loaded, and the fields of those. Before 9 the VM's tables do not lead to its list: only
- * classes of java.* that extend Object itself are found.
+ * Finds those of the classes that are loaded, and the fields of those. Before 9 the VM's tables do not lead to its
+ * list: only classes of java.* that extend Object itself are found.
  */
 void classes_find(const struct classes *c, struct class_wanted *classes, size_t class_count,
 		  const struct field_wanted *fields, size_t field_count);

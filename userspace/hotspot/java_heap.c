@@ -96,8 +96,8 @@ static uint64_t word_at(const struct java_heap *h, uint64_t address)
 /* ---- many reads ---- */
 
 /*
- * The kernel takes a microsecond for each piece of memory, and much less for some hundred bytes more of one. What is close
- * together is read as one run, and taken apart here.
+ * The kernel takes a microsecond for each piece of memory, and much less for some hundred bytes more of one. What is
+ * close together is read as one run, and taken apart here.
  */
 #define RUNS 512U     /* at once; IOV_MAX is 1024 */
 #define RUN_GAP 1024U /* bytes between two pieces of a run */
@@ -243,8 +243,8 @@ uint64_t java_heap_decode_root(const struct java_heap *h, const struct java_mome
 }
 
 /*
- * A narrow reference has no upper half, and a coloured one is shifted so far that it is more than 2^12 times any address. In
- * a new chunk there are addresses.
+ * A narrow reference has no upper half, and a coloured one is shifted so far that it is more than 2^12 times any
+ * address. In a new chunk there are addresses.
  */
 uint64_t java_heap_decode_frozen(const struct java_heap *h, const struct java_moment *m, uint64_t chunk, uint64_t word)
 {
@@ -351,8 +351,8 @@ static bool is_quiet(const struct java_heap *h)
 }
 
 /*
- * A collection that stops the threads is active before it is counted, and moves nothing before that. So if none is active
- * at two times, and the count is the same, none has moved anything in between.
+ * A collection that stops the threads is active before it is counted, and moves nothing before that. So if none is
+ * active at two times, and the count is the same, none has moved anything in between.
  */
 bool java_heap_now(const struct java_heap *h, struct java_moment *to)
 {
@@ -392,8 +392,8 @@ static void classes_read(struct java_heap *h, struct class_wanted classes[CLASSE
 
 	classes_find(&h->classes, classes, CLASSES, fields, sizeof(fields) / sizeof(fields[0]));
 	/*
-	 * A wide one can have the value that a narrow one has, followed by null, so no reference is tried for that. Their places
-	 * are multiples of their width. The loader follows the name, or the group in older JDKs.
+	 * A wide one can have the value that a narrow one has, followed by null, so no reference is tried for that.
+	 * Their places are multiples of their width. The loader follows the name, or the group in older JDKs.
 	 */
 	o->oops = (o->thread_name | loader | group) & 7 ? BRAID_OOPS_COMPRESSED : BRAID_OOPS_PLAIN;
 	o->virtual_klass = classes[C_VTHREAD].klass;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The heap of a JVM from outside: how references and classes are encoded, where the fields are that a thread dump reads,
- * and whether a collector has moved objects meanwhile. All of it comes from the VM's tables and its list of classes, so it
- * needs no agent. Nothing is stopped: what is read between two equal moments is true. jvm/, record/ and thread_sets.c use it.
+ * The heap of a JVM from outside: how references and classes are encoded, where the fields are that a thread dump
+ * reads, and whether a collector has moved objects meanwhile. All of it comes from the VM's tables and its list of
+ * classes, so it needs no agent. Nothing is stopped: what is read between two equal moments is true. jvm/, record/ and
+ * thread_sets.c use it.
  */
 #ifndef BRAID_HOTSPOT_JAVA_HEAP_H
 #define BRAID_HOTSPOT_JAVA_HEAP_H
@@ -38,8 +39,8 @@ static inline bool java_moment_same(const struct java_moment *a, const struct ja
 }
 
 /*
- * -ENOENT: the VM does not describe its heap, or in a form that is not known. Or -ENOMEM, or as vm_process_read(). It is to
- * be closed in any case, and must stay where it is.
+ * -ENOENT: the VM does not describe its heap, or in a form that is not known. Or -ENOMEM, or as vm_process_read(). It
+ * is to be closed in any case, and must stay where it is.
  */
 int java_heap_open(struct java_heap *h, pid_t pid, uint64_t bias, const uint64_t at[VM_SYMBOLS],
 		   const struct braid_layout *l);

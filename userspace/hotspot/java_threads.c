@@ -72,8 +72,8 @@ static void name_read(const struct java_heap *h, uint64_t string, struct java_th
 }
 
 /*
- * The thread's name, by way of its Thread object. What a collector that moves objects while threads run has left behind is no
- * object. False: the object belongs to another thread, so this one has ended.
+ * The thread's name, by way of its Thread object. What a collector that moves objects while threads run has left behind
+ * is no object. False: the object belongs to another thread, so this one has ended.
  */
 static bool object_read(const struct java_heap *h, struct java_thread *t)
 {
@@ -90,8 +90,9 @@ static bool object_read(const struct java_heap *h, struct java_thread *t)
 }
 
 /*
- * Reads the name of a thread. What the heap says is true if no collection has moved anything meanwhile; without such a moment
- * it has no name. *tries is what all threads of the list may spend on waiting for it. False: there is no such thread.
+ * Reads the name of a thread. What the heap says is true if no collection has moved anything meanwhile; without such a
+ * moment it has no name. *tries is what all threads of the list may spend on waiting for it. False: there is no such
+ * thread.
  */
 static bool name_of(const struct java_heap *h, uint32_t *tries, struct java_thread *to)
 {

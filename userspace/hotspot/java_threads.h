@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The Java threads of a JVM as its own list has them, from outside: the list changes meanwhile and is not stopped, so each
- * thread is asked for what it says of itself. jvm/ calls this.
+ * The Java threads of a JVM as its own list has them, from outside: the list changes meanwhile and is not stopped, so
+ * each thread is asked for what it says of itself. jvm/ calls this.
  */
 #ifndef BRAID_HOTSPOT_JAVA_THREADS_H
 #define BRAID_HOTSPOT_JAVA_THREADS_H
@@ -23,8 +23,8 @@ struct java_thread {
 size_t java_threads_list(const struct java_heap *h, uint64_t *to, size_t room);
 
 /*
- * Calls back with those among the first JAVA_THREADS_NAMED of the list whose tid is wanted. It waits for no collection: then
- * their names are not known.
+ * Calls back with those among the first JAVA_THREADS_NAMED of the list whose tid is wanted. It waits for no collection:
+ * then their names are not known.
  */
 #define JAVA_THREADS_NAMED 10000U
 void java_threads_some(const struct java_heap *h, bool (*wanted)(void *ctx, uint32_t tid),

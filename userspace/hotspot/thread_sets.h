@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where a JVM's virtual threads are: the JDK keeps them in sets (jdk.internal.vm.ThreadContainers), one for those that were
- * started directly, and one of each executor. The sets are ConcurrentHashMaps, which are read from outside, a slice of
- * a table at a time, while threads come and go. A thread that stays is in its bin whatever else happens; one that is met
- * twice, because a table has grown, is the reader's to recognise. virtual.c uses this.
+ * Where a JVM's virtual threads are: the JDK keeps them in sets (jdk.internal.vm.ThreadContainers), one for those that
+ * were started directly, and one of each executor. The sets are ConcurrentHashMaps, which are read from outside, a
+ * slice of a table at a time, while threads come and go. A thread that stays is in its bin whatever else happens; one
+ * that is met twice, because a table has grown, is the reader's to recognise. virtual.c uses this.
  */
 #ifndef BRAID_HOTSPOT_THREAD_SETS_H
 #define BRAID_HOTSPOT_THREAD_SETS_H
@@ -40,7 +40,9 @@ struct thread_sets {
 int thread_sets_open(struct thread_sets *s, const struct java_heap *h);
 void thread_sets_close(struct thread_sets *s);
 
-/* True if the JVM was started so that it does not keep virtual threads that are started directly (jdk.trackAllThreads). */
+/*
+ * True if the JVM was started so that it does not keep virtual threads that are started directly (jdk.trackAllThreads).
+ */
 bool thread_sets_untracked(const struct thread_sets *s);
 
 /*

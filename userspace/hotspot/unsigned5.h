@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * HotSpot's compressed numbers (unsigned5.hpp): a byte below 192 ends a number, and each byte adds six bits. hotspot_scopes.c
- * and classes.c read them.
+ * HotSpot's compressed numbers (unsigned5.hpp): a byte below 192 ends a number, and each byte adds six bits.
+ * hotspot_scopes.c and classes.c read them.
  */
 #ifndef BRAID_HOTSPOT_UNSIGNED5_H
 #define BRAID_HOTSPOT_UNSIGNED5_H

@@ -421,8 +421,8 @@ static void read_owners(struct virtuals *v)
 }
 
 /*
- * objectMonitor.hpp, 24 and later: while a virtual thread waits for a monitor, it has the address of an ObjectWaiter, which
- * begins with next, previous, JavaThread, handle of the virtual thread, monitor.
+ * objectMonitor.hpp, 24 and later: while a virtual thread waits for a monitor, it has the address of an ObjectWaiter,
+ * which begins with next, previous, JavaThread, handle of the virtual thread, monitor.
  */
 struct waiter {
 	uint64_t next, previous, thread, handle, monitor;
@@ -452,8 +452,8 @@ static void read_monitors(struct virtuals *v)
 }
 
 /*
- * stackChunkOop.cpp, 24 and later: the objects that the thread has locked without a monitor of the VM's are at the beginning
- * of its newest chunk's stack, a word each.
+ * stackChunkOop.cpp, 24 and later: the objects that the thread has locked without a monitor of the VM's are at the
+ * beginning of its newest chunk's stack, a word each.
  */
 static void read_locked(struct virtuals *v)
 {

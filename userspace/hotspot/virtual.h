@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Every virtual thread of a JVM, with its state, its name, what it is parked for, and a copy of its frames, which are in the
- * heap while no carrier runs it (jdk.internal.vm.StackChunk). Nothing is stopped and no agent is needed. A thread is
- * reported once; what is reported of it was read while no collector moved anything, and while the thread itself did not
- * run. record/ uses this.
+ * Every virtual thread of a JVM, with its state, its name, what it is parked for, and a copy of its frames, which are
+ * in the heap while no carrier runs it (jdk.internal.vm.StackChunk). Nothing is stopped and no agent is needed. A
+ * thread is reported once; what is reported of it was read while no collector moved anything, and while the thread
+ * itself did not run. record/ uses this.
  */
 #ifndef BRAID_HOTSPOT_VIRTUAL_H
 #define BRAID_HOTSPOT_VIRTUAL_H
@@ -18,8 +18,8 @@
 #define VIRTUAL_THREADS_MAX (1U << 20)
 
 /*
- * Frames of a chunk: `bytes` from address `at` on, where the first frame's saved frame pointer and its return address are, and
- * the chunk's own fields.
+ * Frames of a chunk: `bytes` from address `at` on, where the first frame's saved frame pointer and its return address
+ * are, and the chunk's own fields.
  */
 struct virtual_chunk {
 	uint64_t chunk, at;
@@ -59,8 +59,8 @@ int virtuals_new(struct virtuals **out, const struct java_heap *h);
 void virtuals_free(struct virtuals *v);
 
 /*
- * Reads threads until the time has come, or more. 1: there may be more; 0: that was all; -EAGAIN: a collector was at work,
- * so it is to be called again; -ENOMEM.
+ * Reads threads until the time has come, or more. 1: there may be more; 0: that was all; -EAGAIN: a collector was at
+ * work, so it is to be called again; -ENOMEM.
  */
 int virtuals_next(struct virtuals *v, uint64_t until_ns, virtual_fn fn, void *ctx);
 

@@ -142,7 +142,9 @@ static const struct waits_thread *thread_at(const struct waits *w, uint64_t addr
 
 /* ---- owners of monitors ---- */
 
-/* Whether the thread has locked the object without a monitor of the VM's: its LockStack has addresses without colours. */
+/*
+ * Whether the thread has locked the object without a monitor of the VM's: its LockStack has addresses without colours.
+ */
 static bool has_locked(struct waits *w, uint64_t java_thread, uint64_t object)
 {
 	const struct waits_offsets *o = &w->offsets;
@@ -193,8 +195,8 @@ static const struct waits_thread *thread_of_word(struct waits *w, uint64_t word)
 }
 
 /*
- * The word is the owner's JavaThread, an address on its stack (a BasicLock), or its id (24 and later), which is that of a
- * virtual thread if no thread of the VM's has it as its own.
+ * The word is the owner's JavaThread, an address on its stack (a BasicLock), or its id (24 and later), which is that of
+ * a virtual thread if no thread of the VM's has it as its own.
  */
 static struct waits_owner owner_named(struct waits *w, uint64_t word)
 {
@@ -259,7 +261,9 @@ static struct waits_owner owner_of(struct waits *w, uint64_t thread)
 	return (struct waits_owner){.thread = thread_at(w, word_at(w, thread + o->thread_eetop))};
 }
 
-/* Conditions are all of one class, so that of its lock says more. Who waits for one does not wait for the lock's owner. */
+/*
+ * Conditions are all of one class, so that of its lock says more. Who waits for one does not wait for the lock's owner.
+ */
 static void condition_read(struct waits *w, uint64_t object, char class[WAITS_CLASS_MAX])
 {
 	uint64_t lock = conditions_are(class) ? parked_lock_of(reader(w), w->layout, object) : 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Immediate dominators, by Lengauer and Tarjan's algorithm with simple linking ("A fast algorithm for finding dominators
- * in a flowgraph", 1979), which takes O(m log n) whatever the graph. Its vertices are places, which the walk gave in its
- * order, so a vertex and its number are the same. Places are linked to their parents from the last one down: a place is
- * linked if it is not before the current one, and needs no array that says so.
+ * Immediate dominators, by Lengauer and Tarjan's algorithm with simple linking ("A fast algorithm for finding
+ * dominators in a flowgraph", 1979), which takes O(m log n) whatever the graph. Its vertices are places, which the walk
+ * gave in its order, so a vertex and its number are the same. Places are linked to their parents from the last one
+ * down: a place is linked if it is not before the current one, and needs no array that says so.
  */
 #include "graph.h"
 

@@ -175,8 +175,8 @@ struct range { /* of places */
 };
 
 /*
- * Calls `each` for every reference from an object with a place to one in the range. It goes through the lists in the order
- * in which they were made.
+ * Calls `each` for every reference from an object with a place to one in the range. It goes through the lists in the
+ * order in which they were made.
  */
 static void each_reference(const struct graph *g, struct range r,
 			   void (*each)(const struct graph *, uint32_t, uint32_t))

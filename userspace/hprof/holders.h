@@ -25,8 +25,8 @@ struct hprof_holders {
 };
 
 /*
- * Of all classes with this name. Nothing is held if there is none. 0 or -ENOMEM; hprof_holders_free() is needed in either
- * case.
+ * Of all classes with this name. Nothing is held if there is none. 0 or -ENOMEM; hprof_holders_free() is needed in
+ * either case.
  */
 int hprof_holders_find(struct hprof_holders *f, struct hprof_paths *paths, const char *class_name);
 void hprof_holders_free(struct hprof_holders *f);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The format "JAVA PROFILE 1.0.1" and "1.0.2" (the JDK's heapDumper.cpp describes it): a reader that goes through a dump
- * item by item. An item is a record, or a part of a heap dump. Whatever a length or a count says, an item ends
+ * The format "JAVA PROFILE 1.0.1" and "1.0.2" (the JDK's heapDumper.cpp describes it): a reader that goes through a
+ * dump item by item. An item is a record, or a part of a heap dump. Whatever a length or a count says, an item ends
  * within its record, and a record within the file.
  */
 #ifndef BRAID_HPROF_ITEMS_H

@@ -44,7 +44,9 @@ static bool is_root(const struct hprof_paths *p, uint32_t place)
 	return ((const uint8_t *)p->is_root.at)[place / 8] >> place % 8 & 1;
 }
 
-/* Goes from the object to what refers to it, in breadth. The root that it finds; 0: none. *seen: places in the queue. */
+/*
+ * Goes from the object to what refers to it, in breadth. The root that it finds; 0: none. *seen: places in the queue.
+ */
 static uint32_t search(struct hprof_paths *p, uint32_t from, bool weak, uint32_t *seen)
 {
 	const struct graph *g = &p->h->graph;

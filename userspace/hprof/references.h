@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The second time through a dump: what refers to what. Besides fields, elements and static fields, an object refers to
- * its class, a class to the one above it and to its loader, a loader to its classes, and a thread to what its stack has.
- * References to what is a root by itself are left out: they hold nothing that is not held without them.
+ * its class, a class to the one above it and to its loader, a loader to its classes, and a thread to what its stack
+ * has. References to what is a root by itself are left out: they hold nothing that is not held without them.
  */
 #ifndef BRAID_HPROF_REFERENCES_H
 #define BRAID_HPROF_REFERENCES_H

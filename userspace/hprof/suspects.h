@@ -30,7 +30,9 @@ struct hprof_suspect {
 struct hprof_suspects {
 	VEC(struct hprof_suspect) list; /* by share */
 	uint64_t least;			/* the share from which on one is listed */
-	/* u32, by place: the closest suspect above it, or itself, index + 1; empty: the dump has no stacks of objects */
+	/*
+	 * u32, by place: the closest suspect above it, or itself, index + 1; empty: the dump has no stacks of objects
+	 */
 	struct scratch above;
 };
 

@@ -171,7 +171,9 @@ struct field {
 	char bytes[VALUE_MAX]; /* the text's */
 };
 
-/* Takes the next field from *s. False: there is none, or none that can be read, of which the rest of the line is lost. */
+/*
+ * Takes the next field from *s. False: there is none, or none that can be read, of which the rest of the line is lost.
+ */
 static bool take_field(struct reader *r, struct trace_str *s, struct field *f)
 {
 	const char *equals = memchr(s->str, '=', s->len);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The events of a JVM, and losses, in the text of `braid script`: what analyze/event_fields.h has printed, read back. */
+/*
+ * The events of a JVM, and losses, in the text of `braid script`: what analyze/event_fields.h has printed, read back.
+ */
 #ifndef BRAID_IMPORT_BRAID_EVENT_H
 #define BRAID_IMPORT_BRAID_EVENT_H
 

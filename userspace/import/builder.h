@@ -125,7 +125,10 @@ uint32_t builder_frame(struct builder *b, const struct import_frame *f);
 uint32_t builder_depth_end(struct builder *b);
 /* Whether a frame is none, and says why the stack is incomplete. */
 bool builder_is_end(const struct builder *b, uint32_t frame);
-/* Where to keep the frame that a text is; 0: nothing has been made of it yet. Valid until the next call; NULL: an error. */
+/*
+ * Where to keep the frame that a text is; 0: nothing has been made of it yet. Valid until the next call; NULL: an
+ * error.
+ */
 uint32_t *builder_frame_of_text(struct builder *b, struct trace_str text);
 /* The stack of these frames, from the leaf. Of a stack that is too deep, the frames at the root are left out. */
 uint32_t builder_stack(struct builder *b, const uint32_t *frames, size_t count);

@@ -41,8 +41,8 @@ static struct trace_str without_address(struct trace_str class_name)
 }
 
 /*
- * By the custom of their names: the class begins with a capital, which the method does not. A name with '/' and '.' is a
- * path, or one of Go.
+ * By the custom of their names: the class begins with a capital, which the method does not. A name with '/' and '.' is
+ * a path, or one of Go.
  */
 static bool is_written_as_java(struct trace_str class_name, struct trace_str method)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Makes traces from what other tools recorded. What a source does not have is not in the trace, either: collapsed stacks
- * and pprof have no times, so neither have the samples, and readers of the trace say so (analyzer_has_times()).
+ * Makes traces from what other tools recorded. What a source does not have is not in the trace, either: collapsed
+ * stacks and pprof have no times, so neither have the samples, and readers of the trace say so (analyzer_has_times()).
  */
 #ifndef BRAID_IMPORT_IMPORT_H
 #define BRAID_IMPORT_IMPORT_H

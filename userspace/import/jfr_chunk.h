@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A chunk of a Flight Recorder file in memory. A chunk declares its own types, and its events refer to constants, which
- * are in pools, one for each type. Nothing of it is trusted: a value that does not fit is marked as bad, and the work for
- * a chunk is limited, because types can be declared that make much of few bytes.
+ * are in pools, one for each type. Nothing of it is trusted: a value that does not fit is marked as bad, and the work
+ * for a chunk is limited, because types can be declared that make much of few bytes.
  */
 #ifndef BRAID_IMPORT_JFR_CHUNK_H
 #define BRAID_IMPORT_JFR_CHUNK_H
@@ -77,8 +77,8 @@ struct jfr_value jfr_get(struct jfr_chunk *c, const struct jfr_value *of, const 
 /* Where a value is: in its pool if it is a constant. False: nowhere. */
 bool jfr_find(const struct jfr_chunk *c, const struct jfr_value *v, struct jfr_at *p);
 /*
- * The text of a value: its own, or that of its first member, as names, symbols and causes have it. Empty if there is none.
- * It is in `buffer` where it is not in the chunk as UTF-8.
+ * The text of a value: its own, or that of its first member, as names, symbols and causes have it. Empty if there is
+ * none. It is in `buffer` where it is not in the chunk as UTF-8.
  */
 #define JFR_TEXT_MAX 4096
 struct trace_str jfr_text(struct jfr_chunk *c, const struct jfr_value *v, char buffer[JFR_TEXT_MAX]);

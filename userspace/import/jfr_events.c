@@ -175,8 +175,8 @@ static void before_buffer(struct jfr_file *f, const struct jfr_event *e)
 
 /*
  * JDK 16 and later can record samples beside the buffers that threads take; each of the two represents all allocations.
- * Buffers are all recorded. Of samples, the JDK limits the rate, and a sample has what its thread has allocated since the
- * last one, so what was allocated behind a thread's last sample is missing.
+ * Buffers are all recorded. Of samples, the JDK limits the rate, and a sample has what its thread has allocated since
+ * the last one, so what was allocated behind a thread's last sample is missing.
  */
 static void take_allocation_sample(struct jfr_file *f, const struct jfr_event *e)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Files of the JDK's Flight Recorder and of async-profiler: chunks one behind the other, each of which is in memory while
- * it is read. Times are those of the day. import.h is the interface.
+ * Files of the JDK's Flight Recorder and of async-profiler: chunks one behind the other, each of which is in memory
+ * while it is read. Times are those of the day. import.h is the interface.
  */
 #include "jfr_file.h"
 

@@ -99,8 +99,8 @@ static const struct {
 		   {"Kernel", IMPORT_KERNEL}};
 
 /*
- * For the JDK, "Native" is a Java method that is native. For async-profiler and braid it is a function of a library, which
- * has a class that is none of Java's, or none.
+ * For the JDK, "Native" is a Java method that is native. For async-profiler and braid it is a function of a library,
+ * which has a class that is none of Java's, or none.
  */
 static enum import_code code_of(struct jfr_file *f, const struct jfr_value *type, const struct jfr_value *method)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pprof's profiles. A profile has sums for stacks and no times: everything has the time of its beginning. import.h is the
- * interface.
+ * pprof's profiles. A profile has sums for stacks and no times: everything has the time of its beginning. import.h is
+ * the interface.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -8,8 +8,8 @@
 #include <braid/layout.h>
 
 /*
- * Reads which threads of the process are Java threads, where their JavaThreads are and how they are called, and *layout,
- * with all that java_heap_open() finds of its objects. 0, or a negative error: nothing was changed.
+ * Reads which threads of the process are Java threads, where their JavaThreads are and how they are called, and
+ * *layout, with all that java_heap_open() finds of its objects. 0, or a negative error: nothing was changed.
  */
 int java_outside_read(struct jvms *jvms, struct process *process, struct braid_layout *layout);
 

@@ -369,9 +369,9 @@ static bool is_alone(const struct jvm *j)
 }
 
 /*
- * Of code that was read from its memory before the agent has come, a JVM reports more, inlining above all. The stack of a
- * hash is one and the same before and after: so a frame that was sent meanwhile is sent again, unless so many wait that
- * others, which nothing is known of, would find no room.
+ * Of code that was read from its memory before the agent has come, a JVM reports more, inlining above all. The stack of
+ * a hash is one and the same before and after: so a frame that was sent meanwhile is sent again, unless so many wait
+ * that others, which nothing is known of, would find no room.
  */
 static bool may_be_told(const struct jvm *j, uint64_t time_ns, uint64_t now)
 {
@@ -421,7 +421,10 @@ static struct code *pending_code(struct jvm *j, const struct pending_frame *d, u
 	return c;
 }
 
-/* What was read from memory, as the agent reports it when it has reported everything: true when nothing more is to come. */
+/*
+ * What was read from memory, as the agent reports it when it has reported everything: true when nothing more is to
+ * come.
+ */
 static bool read_frame_done(struct jvm *j, struct pending_frame *d, uint64_t now, bool final)
 {
 	uint64_t pc = lookup_pc(d->frame.address, d->frame.exact);

@@ -186,8 +186,10 @@ void jvm_events_receive(struct jvms *jvms, struct process *process, const struct
 	if (what->kind == BRAID_JVM_THREAD_CPU && thread && e->source == BRAID_SOURCE_KERNEL &&
 	    !offcpu_ended(jvms, thread, e->text, &to))
 		return;
-	/* Times in the JVM's reports are valid only from when its agent was loaded. The kernel's may belong to a program
-	 * before an exec, and then hdr.time_ns is a time of that. */
+	/*
+	 * Times in the JVM's reports are valid only from when its agent was loaded. The kernel's may belong to a
+	 * program before an exec, and then hdr.time_ns is a time of that.
+	 */
 	if (!end || (end > e->hdr.time_ns && e->source != BRAID_SOURCE_KERNEL))
 		end = e->hdr.time_ns;
 	if (end < since)

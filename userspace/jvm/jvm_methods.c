@@ -314,8 +314,9 @@ static uint32_t method_of(struct jvm *j, const struct braid_event_method *e)
 }
 
 /*
- * Nothing of the Method was readable at the sample: the kernel was about to copy its page, as it does at the first write
- * to a page of the JDK's archive. It can be read now, unless a class has been unloaded: its memory may be another's then.
+ * Nothing of the Method was readable at the sample: the kernel was about to copy its page, as it does at the first
+ * write to a page of the JDK's archive. It can be read now, unless a class has been unloaded: its memory may be
+ * another's then.
  */
 static bool is_still_there(const struct jvm *j, const struct braid_event_method *e)
 {

@@ -104,7 +104,9 @@ static inline bool jvm_enabled(const struct jvm *j, enum braid_event_type type)
 /* Reserves bytes to keep for its agent's reports. False: its budget is spent. */
 bool jvm_keep(struct jvm *j, size_t bytes);
 
-/* Whether a list of `count` items of `size` bytes, of which its budget covers `*paid`, may have one more, up to `max`. */
+/*
+ * Whether a list of `count` items of `size` bytes, of which its budget covers `*paid`, may have one more, up to `max`.
+ */
 bool jvm_has_room(struct jvm *j, size_t count, size_t *paid, size_t max, size_t size);
 
 /* Grows a table of `*count` rows of `size` bytes until it includes `id`. New rows are zero. False without room. */

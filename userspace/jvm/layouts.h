@@ -16,8 +16,8 @@ void layouts_find(struct jvms *jvms, struct process *process);
 bool layouts_find_all(struct jvms *jvms);
 
 /*
- * Reads again what still grows in JVMs without an agent, and resolves their frames. Also looks for whole names of threads in
- * all JVMs. `final`: the last call.
+ * Reads again what still grows in JVMs without an agent, and resolves their frames. Also looks for whole names of
+ * threads in all JVMs. `final`: the last call.
  */
 void layouts_tick(struct jvms *jvms, bool final);
 

@@ -9,8 +9,8 @@
 #include "jvms.h"
 
 /*
- * A thread that waits for a monitor may wake by a timer and look (JDKs before 24). To be called with each of its OFFCPU and
- * LOCK events: the times that belong to one wait are a wait as a whole if it does not end.
+ * A thread that waits for a monitor may wake by a timer and look (JDKs before 24). To be called with each of its OFFCPU
+ * and LOCK events: the times that belong to one wait are a wait as a whole if it does not end.
  */
 void offcpu_note_nap(struct thread *thread, const struct trace_jvm_event *e);
 

@@ -11,7 +11,10 @@
 #define OBJECT_TEXT_MAX 256
 #define WAKER_TEXT_MAX 128
 
-/* "/var/log/app.log", ".../last/parts", "pipe", "10.0.0.1:80", "unix:/run/x", of an enum braid_object; false: not known. */
+/*
+ * "/var/log/app.log", ".../last/parts", "pipe", "10.0.0.1:80", "unix:/run/x", of an enum braid_object; false: not
+ * known.
+ */
 bool object_text(uint32_t kind, const char from[BRAID_TEXT_MAX], char to[OBJECT_TEXT_MAX]);
 /* The id of that name; 0: not known. */
 uint32_t offcpu_object(struct jvms *jvms, struct process *process, uint32_t kind, const char from[BRAID_TEXT_MAX]);

@@ -15,8 +15,8 @@ bool parked_is_lock(const char *class, bool owned)
 }
 
 /*
- * Every Condition of the JDK is of this class, whose name is too long for the record. It is only shown if its lock could
- * not be read.
+ * Every Condition of the JDK is of this class, whose name is too long for the record. It is only shown if its lock
+ * could not be read.
  */
 #define CONDITION "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"
 #define CLASS_MAX (2 * BRAID_TEXT_MAX)

@@ -78,9 +78,9 @@ static void on_java_thread(void *ctx, const struct java_thread *found)
 /* ---- other threads of the VM ---- */
 
 /*
- * The whole name if a thread of the VM that is no Java thread says it by a function instead of its memory. In HotSpot's sources:
- * name() of WatcherThread (runtime/nonJavaThread.hpp), of JfrThreadSampler or JfrSamplerThread and of JfrCPUTimeThreadSampler
- * (jfr/periodic/sampling). NULL: none of these.
+ * The whole name if a thread of the VM that is no Java thread says it by a function instead of its memory. In HotSpot's
+ * sources: name() of WatcherThread (runtime/nonJavaThread.hpp), of JfrThreadSampler or JfrSamplerThread and of
+ * JfrCPUTimeThreadSampler (jfr/periodic/sampling). NULL: none of these.
  */
 static const char *constant_name(const char *comm)
 {

@@ -40,7 +40,9 @@ static bool notes_queues(void)
 	return counts;
 }
 
-/* Written to a file of no directory, as libbpf reads types from a path only. Returns its descriptor, which stays open. */
+/*
+ * Written to a file of no directory, as libbpf reads types from a path only. Returns its descriptor, which stays open.
+ */
 static int write_types(const struct btf *btf)
 {
 	uint32_t length;

@@ -131,8 +131,8 @@ int kernel_side_each_asleep(const struct kernel_side *k, void (*fn)(void *ctx, c
 bool kernel_side_wants_before(const struct kernel_side *k);
 void kernel_side_before_known(struct kernel_side *k);
 /*
- * As kernel_side_each_asleep(), with a struct braid_dump_thread of every thread of the recorded processes, in a recording
- * with dumps.
+ * As kernel_side_each_asleep(), with a struct braid_dump_thread of every thread of the recorded processes, in a
+ * recording with dumps.
  */
 int kernel_side_dump_threads(const struct kernel_side *k, void (*fn)(void *ctx, const void *thread), void *ctx);
 /*
@@ -146,7 +146,10 @@ int kernel_side_load_probes(struct kernel_side *k, const struct braid_bpf **prog
 /* The map of JVMs whose probes report. */
 int kernel_side_probed(const struct kernel_side *k);
 
-/* The map of blocks that are allocated, of processes whose allocator reports its samples; or of how many each process has. */
+/*
+ * The map of blocks that are allocated, of processes whose allocator reports its samples; or of how many each process
+ * has.
+ */
 int kernel_side_native_blocks(const struct kernel_side *k, bool counts);
 
 /* How often a hit event was hit, and how many of its samples are lost. */

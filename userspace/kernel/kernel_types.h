@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The types of a kernel, as its BTF has them (Documentation/bpf/btf.rst). libbpf reads the same, but copies all of it and notes
- * where each type is; that takes longer than all the rest of what a recording does before it begins.
+ * The types of a kernel, as its BTF has them (Documentation/bpf/btf.rst). libbpf reads the same, but copies all of it
+ * and notes where each type is; that takes longer than all the rest of what a recording does before it begins.
  */
 #ifndef BRAID_KERNEL_TYPES_H
 #define BRAID_KERNEL_TYPES_H

@@ -31,8 +31,8 @@
  * The ring holds half a second of samples of all CPUs, ten times what arrives between two reads. The collector reads it
  * when an eighth is full, so bursts rarely need more. Types enabled later, when the ring can no longer grow, share this
  * size. Types enabled at the start get a ring that also lasts while the collector waits for a CPU. Where programs are
- * expected to start, it also holds their stacks for a quarter of a second, which reading their files may take. Pages count
- * twice in the collector's resident set, since libbpf maps the data twice.
+ * expected to start, it also holds their stacks for a quarter of a second, which reading their files may take. Pages
+ * count twice in the collector's resident set, since libbpf maps the data twice.
  */
 uint32_t event_ring_bytes(const struct record_options *o)
 {

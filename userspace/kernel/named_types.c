@@ -15,7 +15,10 @@ struct choice {
 	uint32_t count;	      /* of them */
 };
 
-/* The names of the structures; NULL: no memory. A name with a flavour is there without it, too: its structure differs between kernels. */
+/*
+ * The names of the structures; NULL: no memory. A name with a flavour is there without it, too: its structure differs
+ * between kernels.
+ */
 static struct type_name *names_of(const struct btf *programs, uint32_t *count)
 {
 	uint32_t types = btf__type_cnt(programs);

@@ -14,8 +14,9 @@ struct named_types {
 };
 
 /*
- * The structures of `kernel` that have the name of one in `programs`, before its "___", with the types of all that lies in them. What
- * is behind their pointers is left out, since CO-RE asks only whether a field is one. *out is all zero after an error.
+ * The structures of `kernel` that have the name of one in `programs`, before its "___", with the types of all that lies
+ * in them. What is behind their pointers is left out, since CO-RE asks only whether a field is one. *out is all zero
+ * after an error.
  */
 int named_types_make(const struct kernel_types *kernel, const struct btf *programs, struct named_types *out);
 void named_types_free(struct named_types *t);

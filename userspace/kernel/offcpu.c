@@ -204,7 +204,9 @@ static void forget_all(int times, uint32_t slot, struct braid_vthread_count *cou
 		counts[BRAID_VTHREADS_OF_JVM(slot)].full = 0;
 }
 
-/* The programs change the counts at the same time, so that they are mapped. Entries that are not removed stay counted. */
+/*
+ * The programs change the counts at the same time, so that they are mapped. Entries that are not removed stay counted.
+ */
 void offcpu_forget_vthreads(const struct bpf_map *times, const struct bpf_map *counts, uint32_t slot)
 {
 	struct map_window w;

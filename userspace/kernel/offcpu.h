@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Loads and attaches the programs that follow threads on and off the CPU (bpf/offcpu/offcpu.bpf.h, bpf/offcpu/thread_life.bpf.h,
- * bpf/offcpu/wakers.bpf.h), and says what they report. kernel_side.c and programs.c call this.
+ * Loads and attaches the programs that follow threads on and off the CPU (bpf/offcpu/offcpu.bpf.h,
+ * bpf/offcpu/thread_life.bpf.h, bpf/offcpu/wakers.bpf.h), and says what they report. kernel_side.c and programs.c call
+ * this.
  */
 #ifndef BRAID_KERNEL_OFFCPU_H
 #define BRAID_KERNEL_OFFCPU_H

@@ -17,7 +17,10 @@
 #define RDONLY_CAST "bpf_rdonly_cast"
 #define NAME_BYTES 64
 
-/* As libbpf's own table has them. A section ends with its name, or with "/" and the name of what the program is attached to. */
+/*
+ * As libbpf's own table has them. A section ends with its name, or with "/" and the name of what the program is
+ * attached to.
+ */
 static const struct section {
 	const char *name;
 	enum bpf_prog_type type;
@@ -134,7 +137,10 @@ void sections_find(const struct kernel_types *kernel, Elf *object)
 
 /* ---- what libbpf calls ---- */
 
-/* libbpf looks for nothing in the kernel if the program is to be attached to another program, of which it wants to know the descriptor only. */
+/*
+ * libbpf looks for nothing in the kernel if the program is to be attached to another program, of which it wants to know
+ * the descriptor only.
+ */
 static int set_up(struct bpf_program *p, long cookie)
 {
 	return sections[cookie].prefix ? bpf_program__set_attach_target(p, stand_in_fd, NULL) : 0;

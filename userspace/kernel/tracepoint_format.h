@@ -16,8 +16,8 @@
 int tracepoint_field(const char *format, bool syscall, const char *name, struct braid_hit_term *to);
 
 /*
- * Calls back with every field that has such a type until the callback returns false. Text that a pointer leads to is one
- * only for system calls.
+ * Calls back with every field that has such a type until the callback returns false. Text that a pointer leads to is
+ * one only for system calls.
  */
 void tracepoint_each(const char *format, bool syscall,
 		     bool (*fn)(void *ctx, const char *name, const struct braid_hit_term *field), void *ctx);

@@ -34,8 +34,8 @@ static int link_create(struct multi_attr *attr)
 }
 
 /*
- * The first kernels with such links took a pid for a thread's. The later ones refuse a negative pid before they look for
- * the file, and those that do not know the link refuse both.
+ * The first kernels with such links took a pid for a thread's. The later ones refuse a negative pid before they look
+ * for the file, and those that do not know the link refuse both.
  */
 static bool is_supported(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One link for all places of a program in a file (uprobe_multi, Linux 6.6). A perf event for each place instead makes the
- * kernel wait for all CPUs once for each, and other recordings cannot set or remove a probe meanwhile. programs.c and jvm/
- * call this.
+ * One link for all places of a program in a file (uprobe_multi, Linux 6.6). A perf event for each place instead makes
+ * the kernel wait for all CPUs once for each, and other recordings cannot set or remove a probe meanwhile. programs.c
+ * and jvm/ call this.
  */
 #ifndef BRAID_KERNEL_UPROBE_MULTI_H
 #define BRAID_KERNEL_UPROBE_MULTI_H
@@ -19,8 +19,8 @@ void uprobe_multi_prepare(struct bpf_program *program);
 bool uprobe_multi_is(const struct bpf_program *program);
 
 /*
- * Links the program to these offsets in the file, each with its cookie. `pid` -1: in all processes. Returns a descriptor
- * of the link or a negative errno.
+ * Links the program to these offsets in the file, each with its cookie. `pid` -1: in all processes. Returns a
+ * descriptor of the link or a negative errno.
  */
 int uprobe_multi_attach(const struct bpf_program *program, pid_t pid, const char *path, const uint64_t *offsets,
 			const uint64_t *cookies, uint32_t count);

@@ -242,7 +242,10 @@ static int write(struct explains *x)
 	return err;
 }
 
-/* Whole threads are explained: without their times off the CPU, or with a part of their stacks, there is nothing to say. */
+/*
+ * Whole threads are explained: without their times off the CPU, or with a part of their stacks, there is nothing to
+ * say.
+ */
 static bool can_explain(const struct page *p)
 {
 	const struct filter *f = p->an->filter;

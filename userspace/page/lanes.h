@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The lanes of the page's timeline: of threads, with the states of their lives, and of CPUs, with who ran. A page has a
- * budget: of each lane, it has the shares of states in equal parts of the time (bins), as fine as the budget allows, and
- * the longest segments of all lanes as they are.
+ * budget: of each lane, it has the shares of states in equal parts of the time (bins), as fine as the budget allows,
+ * and the longest segments of all lanes as they are.
  *
  * Segments come twice, in the order of time: lanes_measure() finds out what there is, lanes_keep() takes what fits.
  */

@@ -46,8 +46,8 @@ void page_free(struct page *p);
 int page_thread(struct page *p, uint32_t row, uint32_t *number);
 
 /*
- * The labels of a tree in the order of their text: of each, how much it shares with the one before it, and the rest. web/pack.js
- * joins them. 0 or -ENOMEM.
+ * The labels of a tree in the order of their text: of each, how much it shares with the one before it, and the rest.
+ * web/pack.js joins them. 0 or -ENOMEM.
  */
 int page_labels(struct json *j, const struct tree *t);
 
@@ -84,7 +84,9 @@ int html_lanes(struct page *p, const struct wall *wall);
 int html_explain(struct page *p, struct wall *wall);
 
 /* ---- wakers.c ---- */
-/* A flame graph of what blocked threads and of those who ended that, but for idle ones; none if nothing is known of it. */
+/*
+ * A flame graph of what blocked threads and of those who ended that, but for idle ones; none if nothing is known of it.
+ */
 int page_wakers(struct page *p, const struct wall *wall);
 
 /* ---- times.c: the events of a flame graph by time ---- */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which stretches the page explains: the slowest spans, and of the threads the busiest and those that waited longest. */
+/*
+ * Which stretches the page explains: the slowest spans, and of the threads the busiest and those that waited longest.
+ */
 #ifndef BRAID_PAGE_STRETCHES_H
 #define BRAID_PAGE_STRETCHES_H
 

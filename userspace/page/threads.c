@@ -146,7 +146,10 @@ static int write_lane(struct threads *k, const struct wall *w, const struct lane
 	return err;
 }
 
-/* A list of lanes: the members `name` and `left_name`. `part`: of what a page may have of segments, one of so many parts. */
+/*
+ * A list of lanes: the members `name` and `left_name`. `part`: of what a page may have of segments, one of so many
+ * parts.
+ */
 static int write_lanes(struct details *d, bool virtual, size_t most, unsigned part, const char *name,
 		       const char *left_name)
 {

@@ -4,8 +4,8 @@
 #define BRAID_PROC_CPU_SHARE_H
 
 /*
- * How many times its CPU time such a thread takes at present: 1 if it never waits for a CPU. It computes for a tenth of a
- * second.
+ * How many times its CPU time such a thread takes at present: 1 if it never waits for a CPU. It computes for a tenth of
+ * a second.
  */
 double cpu_share_factor(void);
 

@@ -118,7 +118,9 @@ void procfs_exe(pid_t pid, char *to, size_t size)
 	to[n > 0 ? n : 0] = '\0';
 }
 
-/* A line is HIERARCHY:CONTROLLERS:PATH; the hierarchy of cgroup v2 is 0. With both, processes are in the root of one. */
+/*
+ * A line is HIERARCHY:CONTROLLERS:PATH; the hierarchy of cgroup v2 is 0. With both, processes are in the root of one.
+ */
 void procfs_cgroup(pid_t pid, char *to, size_t size)
 {
 	char path[64], line[PATH_MAX + 256], *group;

@@ -28,7 +28,9 @@ const char *procfs_pids_obstacle(void);
 
 int procfs_comm(pid_t pid, pid_t tid, char *to, size_t size);
 void procfs_exe(pid_t pid, char *to, size_t size); /* empty when it cannot be read */
-/* Its control group: the path in the hierarchy of cgroup v2, else the longest one of v1. Empty when it cannot be read. */
+/*
+ * Its control group: the path in the hierarchy of cgroup v2, else the longest one of v1. Empty when it cannot be read.
+ */
 void procfs_cgroup(pid_t pid, char *to, size_t size);
 uint64_t procfs_start_ns(pid_t pid); /* CLOCK_MONOTONIC; 0 when unknown */
 
@@ -67,8 +69,8 @@ int procfs_named_mappings(pid_t pid, const char *const *prefixes,
 			  void (*fn)(void *ctx, const struct mapping_fact *fact), void *ctx);
 
 /*
- * What /proc says of a thread, or what an open status file says, without its supplementary groups, of which there may be
- * 65,536: at most size - 1 bytes and a zero. Returns the length or a negative errno.
+ * What /proc says of a thread, or what an open status file says, without its supplementary groups, of which there may
+ * be 65,536: at most size - 1 bytes and a zero. Returns the length or a negative errno.
  */
 ssize_t procfs_status(pid_t pid, pid_t tid, char *to, size_t size);
 ssize_t procfs_status_text(int fd, char *to, size_t size);

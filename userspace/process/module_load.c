@@ -21,9 +21,10 @@
 #define FINISH_NS 2000000000ULL
 
 /*
- * How much CPU time of the thread the loop waits for files that processes of root and of the recording user map, and for
- * others: at most, and how much of that each tick gives back. On a busy machine that takes longer, as all does that is
- * recorded there. What hangs in a file system uses no CPU time: the wait is `patience_stretch` times as long at most.
+ * How much CPU time of the thread the loop waits for files that processes of root and of the recording user map, and
+ * for others: at most, and how much of that each tick gives back. On a busy machine that takes longer, as all does that
+ * is recorded there. What hangs in a file system uses no CPU time: the wait is `patience_stretch` times as long at
+ * most.
  */
 enum mapped_by { BY_KNOWN, BY_STRANGERS, MAPPED_BY };
 static const uint64_t patience_most_ns[MAPPED_BY] = {250000000, 80000000};

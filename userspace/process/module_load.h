@@ -3,7 +3,8 @@
  * Reads what takes long of the files of modules: unwind tables, for the kernel side, and symbols. While the event loop
  * runs, a thread does so (file_reader.h). The loop waits for it for a moment at most; after that a module has neither
  * until it is read. Files wait in turn: first those that processes of root and of the recording user map, then those of
- * the user whose files have taken the least time; among the processes of a user, one file of each. modules.c calls this.
+ * the user whose files have taken the least time; among the processes of a user, one file of each. modules.c calls
+ * this.
  */
 #ifndef BRAID_PROCESS_MODULE_LOAD_H
 #define BRAID_PROCESS_MODULE_LOAD_H

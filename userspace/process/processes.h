@@ -18,8 +18,8 @@
 #include <uthash.h>
 
 /*
- * How long an ended image is kept. All of its samples, and the reports of its JVM, are read within this time, and the sums of
- * its threads' times off the CPU (record/sums.h), which are up to two seconds old.
+ * How long an ended image is kept. All of its samples, and the reports of its JVM, are read within this time, and the
+ * sums of its threads' times off the CPU (record/sums.h), which are up to two seconds old.
  */
 #define PROCESS_KEEP_NS 4000000000ULL
 

@@ -23,7 +23,9 @@
 #define ATTRIBUTES 64	    /* of a process; the others are counted */
 #define TEXT_MAX 512	    /* bytes of a name or value; longer ones are cut */
 #define TICK_NS 50000000ULL /* between two looks at which processes are due */
-/* Looking for the context takes as long as a process has mappings: a 64th of its time, and a tenth of a tick for all. */
+/*
+ * Looking for the context takes as long as a process has mappings: a 64th of its time, and a tenth of a tick for all.
+ */
 #define SCAN_PART 64
 #define SCANS_NS (TICK_NS / 10)
 

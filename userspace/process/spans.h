@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Spans, the requests that samples and events were in: defines them in the trace by the ids that the kernel side read, with their attributes.
- * record/ and jvm_events.c call this.
+ * Spans, the requests that samples and events were in: defines them in the trace by the ids that the kernel side read,
+ * with their attributes. record/ and jvm_events.c call this.
  */
 #ifndef BRAID_PROCESS_SPANS_H
 #define BRAID_PROCESS_SPANS_H
@@ -18,8 +18,8 @@ int spans_new(struct spans **out, struct sink *sink, struct kernel_side *kernel,
 void spans_free(struct spans *s);
 
 /*
- * No later span is of the process: counts its attributes whose keys it has not published, or that could not be read. A process
- * publishes its keys before it uses them, but its context may be found later.
+ * No later span is of the process: counts its attributes whose keys it has not published, or that could not be read. A
+ * process publishes its keys before it uses them, but its context may be found later.
  */
 void spans_forget(struct spans *s, struct process *process);
 

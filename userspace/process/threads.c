@@ -191,9 +191,9 @@ static void thread_add(struct threads *t, struct thread *thread)
 }
 
 /*
- * The name of a running thread, NULL for one that has ended. The first thread has its process's name, which the side-band
- * has followed. What /proc says of the tid is said of the program that the process executes by now, and of another
- * process once the pid is used again.
+ * The name of a running thread, NULL for one that has ended. The first thread has its process's name, which the
+ * side-band has followed. What /proc says of the tid is said of the program that the process executes by now, and of
+ * another process once the pid is used again.
  */
 static const char *find_comm(const struct process *process, pid_t tid, char to[16])
 {

@@ -76,8 +76,8 @@ struct thread *threads_met(const struct threads *t, const struct process *proces
 /* Without memory, the thread keeps its name. */
 void thread_call(struct thread *thread, const char *name);
 /*
- * Ends the search for the name that the kernel has cut: it is this one, in modified UTF-8, if the kernel's is a part of it.
- * Otherwise the thread keeps the kernel's, and this returns false.
+ * Ends the search for the name that the kernel has cut: it is this one, in modified UTF-8, if the kernel's is a part of
+ * it. Otherwise the thread keeps the kernel's, and this returns false.
  */
 bool threads_call_whole(struct threads *t, struct thread *thread, const char *name, size_t length);
 void threads_emit(struct threads *t, struct thread *thread);

@@ -22,8 +22,8 @@ struct query_input {
 };
 
 /*
- * 0, a negative errno, or 1, see query_why(); *out is to be closed in any case. `memory_bytes` is what SQLite may use; more
- * makes queries fail.
+ * 0, a negative errno, or 1, see query_why(); *out is to be closed in any case. `memory_bytes` is what SQLite may use;
+ * more makes queries fail.
  */
 int query_open(struct query **out, const struct query_input *in, uint64_t memory_bytes);
 void query_close(struct query *q);
@@ -47,8 +47,8 @@ void query_list(FILE *out);
 char *query_named(const char *name);
 
 /*
- * Writes all tables and views to an SQLite file, which is empty before. 0, a negative errno, or 1, see query_why(); *out is
- * to be closed in any case, and the file is whole only then.
+ * Writes all tables and views to an SQLite file, which is empty before. 0, a negative errno, or 1, see query_why();
+ * *out is to be closed in any case, and the file is whole only then.
  */
 int query_export(struct query **out, const char *path, const struct query_input *in);
 

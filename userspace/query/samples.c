@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The tables of samples. They are not kept in memory: each scan reads them from the trace again, without the blocks that
- * its range of time does not need. The sums by thread and stack are the analysis's.
+ * The tables of samples. They are not kept in memory: each scan reads them from the trace again, without the blocks
+ * that its range of time does not need. The sums by thread and stack are the analysis's.
  */
 
 #include <analyze/spans.h>
@@ -65,7 +65,10 @@ static int next_sample(struct query_cursor *c)
 
 #define GET(name, expression) GETTER(name, const struct trace_sample *r = &c->rec.sample; expression)
 
-/* The name of an event, in a->strings; NULL: the recording's sampling event, which has the name that the recorder gave it. */
+/*
+ * The name of an event, in a->strings; NULL: the recording's sampling event, which has the name that the recorder gave
+ * it.
+ */
 static void put_event(sqlite3_context *to, const struct analyzer *a, const uint32_t *name)
 {
 	put_text(to, name ? strpool_get(&a->strings, *name) : analyzer_info(a, "record.event"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The SQL that is built into the program: views (views/NAME.sql) and ready queries (ready/NAME.sql). Their first lines are comments:
- * what it is about, and, of a view, a line `name: meaning` for each column.
+ * The SQL that is built into the program: views (views/NAME.sql) and ready queries (ready/NAME.sql). Their first lines
+ * are comments: what it is about, and, of a view, a line `name: meaning` for each column.
  */
 #ifndef BRAID_QUERY_TEXTS_H
 #define BRAID_QUERY_TEXTS_H

@@ -173,8 +173,8 @@ static int vtab_next(sqlite3_vtab_cursor *base)
 }
 
 /*
- * A condition only makes the scan shorter: SQLite evaluates it again for each row. So a value that is no number, or none
- * of this size, limits nothing. Times are rounded outwards.
+ * A condition only makes the scan shorter: SQLite evaluates it again for each row. So a value that is no number, or
+ * none of this size, limits nothing. Times are rounded outwards.
  */
 static void take_limit(struct query_limits *l, char limit, sqlite3_value *value)
 {

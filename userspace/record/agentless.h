@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Says which event types are missing of JVMs that have no agent, and of processes that are no JVMs. session.c calls this. */
+/*
+ * Says which event types are missing of JVMs that have no agent, and of processes that are no JVMs. session.c calls
+ * this.
+ */
 #ifndef BRAID_RECORD_AGENTLESS_H
 #define BRAID_RECORD_AGENTLESS_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Threads that have been off the CPU since before they were followed. They walk their stacks when they come back, which
- * takes a program at each switch of the machine. So when nothing else needs that program, they are walked here, as those
- * that sleep when the recording ends. session.c and its neighbours call this.
+ * takes a program at each switch of the machine. So when nothing else needs that program, they are walked here, as
+ * those that sleep when the recording ends. session.c and its neighbours call this.
  */
 #ifndef BRAID_RECORD_BEFORE_H
 #define BRAID_RECORD_BEFORE_H

@@ -15,7 +15,10 @@
 
 struct control;
 
-/* Listens; requests wait for control_serve(). Without a directory for the socket, the recording goes on without it, and a notice is emitted. */
+/*
+ * Listens; requests wait for control_serve(). Without a directory for the socket, the recording goes on without it, and
+ * a notice is emitted.
+ */
 int control_open(struct control **out, struct session *s);
 /* Answers requests from now on: the recording has begun. NULL is fine. 0 or a negative errno. */
 int control_serve(struct control *c);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Deferred samples in code whose unwind table is being read. They wait for it outside of the ring, which has no room for
- * many copies of stacks, and for a second at most. samples.c calls this.
+ * Deferred samples in code whose unwind table is being read. They wait for it outside of the ring, which has no room
+ * for many copies of stacks, and for a second at most. samples.c calls this.
  */
 #ifndef BRAID_RECORD_DEFERRED_WAIT_H
 #define BRAID_RECORD_DEFERRED_WAIT_H

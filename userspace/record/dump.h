@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Thread dumps: one event for every thread of the processes for which the event type is enabled, with its stack and what
- * it waits for. Nothing is stopped. The stack of a thread that is off the CPU is unwound here from a copy; one that runs is
- * sampled meanwhile. session.c and samples.c call this.
+ * Thread dumps: one event for every thread of the processes for which the event type is enabled, with its stack and
+ * what it waits for. Nothing is stopped. The stack of a thread that is off the CPU is unwound here from a copy; one
+ * that runs is sampled meanwhile. session.c and samples.c call this.
  */
 #ifndef BRAID_RECORD_DUMP_H
 #define BRAID_RECORD_DUMP_H

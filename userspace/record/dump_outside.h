@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a thread dump reads of the Java threads of JVMs without an agent: which threads they are, and the layout of objects, by
- * which what they wait for is read. dump.c uses it.
+ * What a thread dump reads of the Java threads of JVMs without an agent: which threads they are, and the layout of
+ * objects, by which what they wait for is read. dump.c uses it.
  */
 #ifndef BRAID_RECORD_DUMP_OUTSIDE_H
 #define BRAID_RECORD_DUMP_OUTSIDE_H

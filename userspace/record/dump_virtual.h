@@ -18,8 +18,8 @@ bool dump_virtual_is_of(const struct dump_virtual *d, const struct process *proc
 bool dump_virtual_read(struct dump_virtual *d, uint64_t limit_ns);
 
 /*
- * Looks again, for about `limit_ns`, at threads that wait for what others own: these are owned for certain if nothing has
- * changed. True when it has seen all.
+ * Looks again, for about `limit_ns`, at threads that wait for what others own: these are owned for certain if nothing
+ * has changed. True when it has seen all.
  */
 bool dump_virtual_again(struct dump_virtual *d, uint64_t limit_ns);
 

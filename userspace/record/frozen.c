@@ -62,8 +62,8 @@ static bool take(const uint8_t *from, uint64_t at, uint32_t bytes, void *to, uin
 }
 
 /*
- * Of an interpreted frame, a walk reads all words around its frame pointer, and uses these (walk_frozen_interpreted()). Others
- * are of the stack that the frame was frozen from, and differ.
+ * Of an interpreted frame, a walk reads all words around its frame pointer, and uses these (walk_frozen_interpreted()).
+ * Others are of the stack that the frame was frozen from, and differ.
  */
 static void note(struct frozen_walk *f, const struct virtual_chunk *c, uint64_t address, uint32_t size)
 {

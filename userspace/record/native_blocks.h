@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Native allocations of allocators that report their own samples: which of them were not freed. The kernel side follows them,
- * and emits each as it is allocated.
+ * Native allocations of allocators that report their own samples: which of them were not freed. The kernel side follows
+ * them, and emits each as it is allocated.
  */
 #ifndef BRAID_RECORD_NATIVE_BLOCKS_H
 #define BRAID_RECORD_NATIVE_BLOCKS_H
@@ -14,8 +14,8 @@
 void native_blocks_emit(struct session *s, pid_t pid);
 
 /*
- * The process has ended: what it has not freed is emitted, and makes room for others, at the next tick, as thousands may end at
- * a time.
+ * The process has ended: what it has not freed is emitted, and makes room for others, at the next tick, as thousands
+ * may end at a time.
  */
 void native_blocks_ended(struct session *s, pid_t pid);
 void native_blocks_tick(struct session *s);

@@ -142,8 +142,8 @@ static bool pass(struct owners *o, const struct waiters *list, uint64_t end_ns)
 
 /*
  * Owners are read one after the other. Those of threads that have not run from before the first one was read until the
- * last one was are true for the same moment: an owner that has not run either has released nothing. Only the first pass can
- * end early, because another one begins only if there is time for it.
+ * last one was are true for the same moment: an owner that has not run either has released nothing. Only the first pass
+ * can end early, because another one begins only if there is time for it.
  */
 void owners_find(struct owners *o, const struct waiters *list, uint64_t limit_ns)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What Java threads wait for, and who owns it, read from outside and true at one moment. dump.c calls this for all threads,
- * and asleep.c for those that wait when the recording ends.
+ * What Java threads wait for, and who owns it, read from outside and true at one moment. dump.c calls this for all
+ * threads, and asleep.c for those that wait when the recording ends.
  */
 #ifndef BRAID_RECORD_OWNERS_H
 #define BRAID_RECORD_OWNERS_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Times off the CPU that the kernel side has added up by thread, reason and stack: takes them out of its maps, and emits
- * them as COUNTED events with a stack. session.c calls this.
+ * Times off the CPU that the kernel side has added up by thread, reason and stack: takes them out of its maps, and
+ * emits them as COUNTED events with a stack. session.c calls this.
  */
 #ifndef BRAID_RECORD_SUMS_H
 #define BRAID_RECORD_SUMS_H

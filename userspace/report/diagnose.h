@@ -11,7 +11,9 @@
 void diagnosis_text(FILE *out, const struct diagnosis *d, const char *path);
 void diagnosis_json(FILE *out, const struct diagnosis *d, const char *path);
 
-/* The worst finding, what looks closer, and the names of others: lines of the report's summary, and how many they are. */
+/*
+ * The worst finding, what looks closer, and the names of others: lines of the report's summary, and how many they are.
+ */
 void diagnosis_lines(FILE *out, const struct diagnosis *d, const char *path);
 size_t diagnosis_line_count(const struct diagnosis *d);
 

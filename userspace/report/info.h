@@ -51,7 +51,10 @@ void json_agentless(struct json *j, const struct analysis *an);
 /* How many rows of a table are left out, if any are; indented by that many columns. */
 void text_more(FILE *out, int indent, size_t count, unsigned shown);
 
-/* Lines of summary.c in sections: samples by the kind of code, and by what threads of JVMs did. Nothing without samples. */
+/*
+ * Lines of summary.c in sections: samples by the kind of code, and by what threads of JVMs did. Nothing without
+ * samples.
+ */
 void text_code(FILE *out, const struct views *v);
 void text_run_states(FILE *out, const struct views *v);
 /* A line of other events if the summary had no room for it. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Sites of allocation with what is live of them, in the order and with the columns of HPROF's SITES, and how old got what
- * is gone.
+ * Sites of allocation with what is live of them, in the order and with the columns of HPROF's SITES, and how old got
+ * what is gone.
  */
 #include <inttypes.h>
 

@@ -386,7 +386,10 @@ static void allocated(FILE *out, const struct summary *s)
 
 /* ---- other events, and what is missing ---- */
 
-/* Only kinds with tables of their own have sums that are meaningful here; the lines above have those that people look for. */
+/*
+ * Only kinds with tables of their own have sums that are meaningful here; the lines above have those that people look
+ * for.
+ */
 static bool is_other(const struct kind_view *k, int kind)
 {
 	return k->count && k->k->tables && k->weight && kind != BRAID_JVM_LOCK && kind != BRAID_JVM_OFFCPU &&

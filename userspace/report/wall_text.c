@@ -146,7 +146,9 @@ static void text_folded(FILE *out, const struct wall_sums *s, const char *what, 
 		plural(s->threads));
 }
 
-/* The threads of a process, or its virtual threads. Those that were idle for at least 95 % of their life are one line. */
+/*
+ * The threads of a process, or its virtual threads. Those that were idle for at least 95 % of their life are one line.
+ */
 static void text_groups(FILE *out, const struct wall_view *v, const struct wall_process *p, bool virtual, unsigned top)
 {
 	struct wall_sums idle = {0}, more = {0};

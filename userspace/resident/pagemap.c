@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Addresses cost a process nothing, so it may have mapped all there are. PAGEMAP_SCAN (Linux 6.7) goes over those without
- * pages at once. Before it, each address has a word in /proc/PID/pagemap, and of these a limited number is read.
+ * Addresses cost a process nothing, so it may have mapped all there are. PAGEMAP_SCAN (Linux 6.7) goes over those
+ * without pages at once. Before it, each address has a word in /proc/PID/pagemap, and of these a limited number is
+ * read.
  */
 #include "resident_state.h"
 

@@ -23,7 +23,10 @@
 
 /* ---- the JVM's own tracking ---- */
 
-/* "[0x7f00 - 0x7f10] reserved 16KB for Thread Stack from", or "reserved and committed"; below it are the committed parts, which smaps knows. */
+/*
+ * "[0x7f00 - 0x7f10] reserved 16KB for Thread Stack from", or "reserved and committed"; below it are the committed
+ * parts, which smaps knows.
+ */
 int resident_add_tracking(struct resident *r, FILE *from)
 {
 	char line[512];

@@ -103,8 +103,8 @@ static const struct resident_range *range_after(const struct resident *r, uint64
 }
 
 /*
- * The kernel makes one mapping of neighbours, so a block can be anywhere in it. Addresses cost a process nothing, so how
- * many pages are looked at depends on how many there are in RAM.
+ * The kernel makes one mapping of neighbours, so a block can be anywhere in it. Addresses cost a process nothing, so
+ * how many pages are looked at depends on how many there are in RAM.
  */
 static int add_blocks(struct reading *g)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Whose memory the resident set of a process is: every mapping, or part of one, with its owner, as far as it can be found
- * from outside, by /proc/PID/smaps, the JVM's own tables, and what allocators write in front of their memory. The parts add
- * up to what the kernel says. Nothing is loaded into the process, and nothing is stopped. What is read of its memory is
- * not trusted.
+ * Whose memory the resident set of a process is: every mapping, or part of one, with its owner, as far as it can be
+ * found from outside, by /proc/PID/smaps, the JVM's own tables, and what allocators write in front of their memory. The
+ * parts add up to what the kernel says. Nothing is loaded into the process, and nothing is stopped. What is read of its
+ * memory is not trusted.
  */
 #ifndef BRAID_RESIDENT_RESIDENT_H
 #define BRAID_RESIDENT_RESIDENT_H

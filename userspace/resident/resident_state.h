@@ -32,7 +32,8 @@ void pagemap_close(struct pagemap *p);
 bool pagemap_has(struct pagemap *p, uint64_t address);
 /*
  * Calls for each run of pages in a range of addresses that are in RAM, in their order; neighbours may be several runs.
- * 0, or a negative errno: -ESRCH, and -EFBIG if there are too many addresses to look at; it has called for some of them.
+ * 0, or a negative errno: -ESRCH, and -EFBIG if there are too many addresses to look at; it has called for some of
+ * them.
  */
 typedef void (*pagemap_fn)(void *ctx, uint64_t start, uint64_t end);
 int pagemap_walk(struct pagemap *p, uint64_t start, uint64_t end, pagemap_fn fn, void *ctx);

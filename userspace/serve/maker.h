@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A process that makes data: one at a time, with limits. What a strange trace makes it do ends with it, and its memory is
- * given back.
+ * A process that makes data: one at a time, with limits. What a strange trace makes it do ends with it, and its memory
+ * is given back.
  */
 #ifndef BRAID_SERVE_MAKER_H
 #define BRAID_SERVE_MAKER_H
@@ -28,14 +28,14 @@ struct maker {
 };
 
 /*
- * 0 or a negative errno; maker_close() then. The process has no descriptors that are opened after this: a connection is not kept
- * open by it.
+ * 0 or a negative errno; maker_close() then. The process has no descriptors that are opened after this: a connection is
+ * not kept open by it.
  */
 int maker_open(struct maker *m);
 int maker_start(struct maker *m, const struct data_request *request);
 /*
- * Whether it has ended by now. If so, *fd is its data, which the caller closes, or -1, and *result says what they are; an end
- * by a signal is -ENOMEM.
+ * Whether it has ended by now. If so, *fd is its data, which the caller closes, or -1, and *result says what they are;
+ * an end by a signal is -ENOMEM.
  */
 bool maker_ended(struct maker *m, int *fd, struct maker_result *result);
 /* Ends it. */

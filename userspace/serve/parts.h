@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the server has of the recording: the newest data of each part that is looked at. Data are made once for all who look, and
- * again when the recording has grown. Making takes at most a tenth of a CPU.
+ * What the server has of the recording: the newest data of each part that is looked at. Data are made once for all who
+ * look, and again when the recording has grown. Making takes at most a tenth of a CPU.
  */
 #ifndef BRAID_SERVE_PARTS_H
 #define BRAID_SERVE_PARTS_H

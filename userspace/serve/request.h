@@ -37,8 +37,8 @@ struct route {
 };
 
 /*
- * A name that leads here from another address is refused (DNS rebinding), and everything without the token, which is compared in
- * constant time.
+ * A name that leads here from another address is refused (DNS rebinding), and everything without the token, which is
+ * compared in constant time.
  */
 struct route request_route(const struct request *r, const char token[TOKEN_DIGITS + 1]);
 

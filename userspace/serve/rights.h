@@ -4,8 +4,8 @@
 #define BRAID_SERVE_RIGHTS_H
 
 /*
- * Gives up root and capabilities for good; another user stays the same. Where root cannot become another user (a user namespace
- * that has no other one), it stays root without capabilities, with a warning. 0 or a negative errno.
+ * Gives up root and capabilities for good; another user stays the same. Where root cannot become another user (a user
+ * namespace that has no other one), it stays root without capabilities, with a warning. 0 or a negative errno.
  */
 int rights_drop(void);
 

@@ -19,8 +19,8 @@ struct serve_options {
 };
 
 /*
- * Prints the address and serves until a signal ends it. It gives up all rights before it accepts a connection. Returns 0, or a
- * negative errno after printing the reason.
+ * Prints the address and serves until a signal ends it. It gives up all rights before it accepts a connection. Returns
+ * 0, or a negative errno after printing the reason.
  */
 int serve_run(const struct serve_options *o);
 

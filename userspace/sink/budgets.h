@@ -94,7 +94,9 @@ void account_move(struct account *a, struct share *to);
 /* After an exec: the new image inherits what the process has spent by the minute. */
 void account_inherit(struct account *a, const struct account *from);
 
-/* sink_notice() about the process, within its budget of notices. `a` NULL: about none that is known, without a budget. */
+/*
+ * sink_notice() about the process, within its budget of notices. `a` NULL: about none that is known, without a budget.
+ */
 void account_notice(struct account *a, struct sink *sink, uint32_t severity, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 

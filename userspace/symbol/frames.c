@@ -126,8 +126,8 @@ bool frames_begin_at(Elf *elf, uint64_t address)
 }
 
 /*
- * An FDE is its length, the distance to its CIE, where its function begins, mostly relative to that place itself, and the
- * function's length. One in another form covers everything.
+ * An FDE is its length, the distance to its CIE, where its function begins, mostly relative to that place itself, and
+ * the function's length. One in another form covers everything.
  */
 bool frames_cover(Elf *elf, uint64_t address)
 {

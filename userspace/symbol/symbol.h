@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Names of native functions, from ELF files, and of the kernel's, as it prints them. process/, probes and the unwind tables' code
- * use it.
+ * Names of native functions, from ELF files, and of the kernel's, as it prints them. process/, probes and the unwind
+ * tables' code use it.
  */
 #ifndef BRAID_SYMBOL_SYMBOL_H
 #define BRAID_SYMBOL_SYMBOL_H
@@ -43,8 +43,8 @@ bool debuginfod_configured(void);
 int debuginfod_find(const char *build_id, uint64_t limit_ns);
 
 /*
- * What the kernel prints of an address, "name+0xOFFSET/0xSIZE [module]", which is cut behind the name; *out refers to it. False:
- * it has no name.
+ * What the kernel prints of an address, "name+0xOFFSET/0xSIZE [module]", which is cut behind the name; *out refers to
+ * it. False: it has no name.
  */
 bool symbol_from_kernel(char *text, uint64_t address, struct symbol *out);
 
@@ -52,15 +52,15 @@ bool symbol_from_kernel(char *text, uint64_t address, struct symbol *out);
 bool symbols_find(const struct symbols *s, uint64_t address, struct symbol *out);
 
 /*
- * Addresses and sizes of symbols with the given names; 0 for those not found, and of "". `any` may be of any type. Those of
- * `functions` are file offsets: also 0 where no frame description of the file begins. The result counts for every
- * process with the file mapped, so only this program's own root is searched for a separate debug file.
+ * Addresses and sizes of symbols with the given names; 0 for those not found, and of "". `any` may be of any type.
+ * Those of `functions` are file offsets: also 0 where no frame description of the file begins. The result counts for
+ * every process with the file mapped, so only this program's own root is searched for a separate debug file.
  */
 int symbols_lookup(int fd, const char *path, struct symbol *any, size_t any_count, struct symbol *functions,
 		   size_t function_count);
 /*
- * The file offset of one function of the file's own tables that has a size, and that no frame description covers: such as those
- * written in assembler, and of libraries that are built without them.
+ * The file offset of one function of the file's own tables that has a size, and that no frame description covers: such
+ * as those written in assembler, and of libraries that are built without them.
  */
 int symbols_undescribed(int fd, struct symbol *query);
 /* Addresses and sizes of the file's dynamic symbols only, which strip never removes. */

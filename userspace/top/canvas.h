@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A screen as text: characters with styles, in rows and columns. What is written is clipped, and characters that control a
- * terminal become '?'. Widths follow the locale's character set (LC_CTYPE).
+ * A screen as text: characters with styles, in rows and columns. What is written is clipped, and characters that
+ * control a terminal become '?'. Widths follow the locale's character set (LC_CTYPE).
  */
 #ifndef BRAID_TOP_CANVAS_H
 #define BRAID_TOP_CANVAS_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Records in memory, coded as in a trace, but each for itself, so that any of them can be read or dropped alone. recent.c
- * uses it.
+ * Records in memory, coded as in a trace, but each for itself, so that any of them can be read or dropped alone.
+ * recent.c uses it.
  */
 #ifndef BRAID_TOP_KEPT_H
 #define BRAID_TOP_KEPT_H

@@ -89,7 +89,9 @@ static void remove_at(struct recent *r, struct kept **at)
 	free(old);
 }
 
-/* A definition takes the place of the same object's former one. Descriptions add up; the first of too many is dropped. */
+/*
+ * A definition takes the place of the same object's former one. Descriptions add up; the first of too many is dropped.
+ */
 static void put(struct recent *r, struct object *o, struct kept *k, bool defines)
 {
 	struct kept **at = &o->first, **oldest = NULL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The last part of a recording, in memory that does not grow with its age: the events of late, and the definitions that
- * they, or later ones, refer to. An analyzer of a window is made from what the window's events need, so its cost depends
- * on the window alone.
+ * they, or later ones, refer to. An analyzer of a window is made from what the window's events need, so its cost
+ * depends on the window alone.
  *
  * Limits: RECENT_EVENTS_BYTES of events, the oldest of which are dropped, and RECENT_DEFINITIONS_BYTES of definitions.
  * Above that, those that no event has needed for the longest time are dropped, with the events that are older. A later

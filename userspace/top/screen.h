@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The terminal. It is as it was before when the screen ends, also if that is by a signal or a crash. There is one screen.
+ * The terminal. It is as it was before when the screen ends, also if that is by a signal or a crash. There is one
+ * screen.
  */
 #ifndef BRAID_TOP_SCREEN_H
 #define BRAID_TOP_SCREEN_H

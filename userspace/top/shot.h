@@ -63,7 +63,9 @@ void shot_free(struct shot *s);
 
 /* The row with that key, ROW_NONE: none. */
 uint32_t top_table_find(const struct top_table *t, uint64_t key);
-/* The row below a parent that has this name, and `more` where names repeat. It is added if it is new. NULL: no memory. */
+/*
+ * The row below a parent that has this name, and `more` where names repeat. It is added if it is new. NULL: no memory.
+ */
 struct top_row *top_table_put(struct top_table *t, uint32_t parent, const char *name, uint64_t more);
 /* The place of a row, plus one: what its children have as parent. */
 uint32_t top_table_place(const struct top_table *t, const struct top_row *r);

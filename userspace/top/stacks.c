@@ -158,8 +158,8 @@ static int thread_stacks(struct stacks *st, const struct top_row *row)
 }
 
 /*
- * A row is open if most of what is above it goes through it. It is further in than the one above if that has more than one
- * row below it: stacks are deeper than a screen is wide.
+ * A row is open if most of what is above it goes through it. It is further in than the one above if that has more than
+ * one row below it: stacks are deeper than a screen is wide.
  */
 static int finish(struct stacks *st)
 {

@@ -40,9 +40,9 @@ struct trace_chain;
 struct trace_dictionary;
 
 /*
- * Packs into a block in `out` (TRACE_BLOCK_BOUND(bytes) bytes). Kind, schema, sequence and times come from
- * `head`, whose other fields are set. Blocks of definitions go on in a chain, unless it is NULL. Returns the block's size
- * or a negative errno.
+ * Packs into a block in `out` (TRACE_BLOCK_BOUND(bytes) bytes). Kind, schema, sequence and times come from `head`,
+ * whose other fields are set. Blocks of definitions go on in a chain, unless it is NULL. Returns the block's size or a
+ * negative errno.
  */
 long trace_block_pack(ZSTD_CCtx *zstd, struct trace_chain *chain, struct braid_block *head,
 		      const struct trace_payload *payload, uint8_t *out);
@@ -54,8 +54,8 @@ int trace_block_check_head(const struct braid_block *head);
 int trace_block_check(uint8_t *block);
 
 /*
- * Unpacks a checked block into `raw`: exactly the header's raw_bytes, or -EBADMSG; or -ENOMEM. What later definitions are
- * packed by is kept in the dictionary and the chain, which may be NULL.
+ * Unpacks a checked block into `raw`: exactly the header's raw_bytes, or -EBADMSG; or -ENOMEM. What later definitions
+ * are packed by is kept in the dictionary and the chain, which may be NULL.
  */
 int trace_block_unpack(ZSTD_DCtx *zstd, struct trace_dictionary *dictionary, struct trace_chain *chain,
 		       const uint8_t *block, uint8_t *raw);

@@ -11,8 +11,8 @@
 #define BLOCKS_MAX 64
 
 /*
- * A packer stays as long as its recording. With the sizes of its level, it takes 5 MiB instead of 1.5, and 1.4 % less for
- * the file.
+ * A packer stays as long as its recording. With the sizes of its level, it takes 5 MiB instead of 1.5, and 1.4 % less
+ * for the file.
  */
 static const struct {
 	ZSTD_cParameter what;

@@ -109,7 +109,9 @@ int trace_rec_bound(const struct trace_rec *rec, size_t *bound_bytes);
 /* Writes `rec`, which has passed trace_rec_bound, and returns the end. */
 uint8_t *trace_rec_encode(struct trace_delta *delta, const struct trace_rec *rec, uint8_t *out);
 
-/* Whether a schema's line, without its newline, is that of a kind with a decoder of its own: few kinds are nearly all. */
+/*
+ * Whether a schema's line, without its newline, is that of a kind with a decoder of its own: few kinds are nearly all.
+ */
 bool trace_line_is_frequent(uint32_t kind, const char *line, size_t len);
 
 /* Reads a record's head: sets kind and length and returns the body; NULL when the record does not fit before `end`. */

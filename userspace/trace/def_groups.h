@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Definitions in groups, of which each refers only to itself and to those before. Bytes of one group resemble each other,
- * so each has zstd's codes for itself. writer.c uses it.
+ * Definitions in groups, of which each refers only to itself and to those before. Bytes of one group resemble each
+ * other, so each has zstd's codes for itself. writer.c uses it.
  */
 #ifndef BRAID_TRACE_DEF_GROUPS_H
 #define BRAID_TRACE_DEF_GROUPS_H

@@ -92,26 +92,26 @@ bool trace_is_damaged(const struct trace_damage *d);
 int trace_reader_open(struct trace_reader **out, const char *path, const char **why);
 
 /*
- * Follows a trace while it is written. From now on, the file may grow: trace_reader_next() returns 0 when there is no more
- * yet, and goes on there when it is called again. A block of which the file has only the beginning is waited for, and is
- * no damage. Blocks come about every second, definitions before the events that need them; the record TRACE_END is the
- * last one of a recording that ends in order. The file is the same one if its name gets another one meanwhile.
+ * Follows a trace while it is written. From now on, the file may grow: trace_reader_next() returns 0 when there is no
+ * more yet, and goes on there when it is called again. A block of which the file has only the beginning is waited for,
+ * and is no damage. Blocks come about every second, definitions before the events that need them; the record TRACE_END
+ * is the last one of a recording that ends in order. The file is the same one if its name gets another one meanwhile.
  *
- *	err = trace_reader_open(&r, path, &why);  -EMEDIUMTYPE of an empty file: its recording has not begun
- *	trace_reader_follow(r);
- *	do {
- *		grows = trace_reader_grows(r);            before reading, so that nothing is missed
- *		while ((err = trace_reader_next(r, &rec)) == 1)
- *			...
- *		wait for a second
- *	} while (!err && grows);
+ * 	err = trace_reader_open(&r, path, &why);  -EMEDIUMTYPE of an empty file: its recording has not begun
+ * 	trace_reader_follow(r);
+ * 	do {
+ * 		grows = trace_reader_grows(r);            before reading, so that nothing is missed
+ * 		while ((err = trace_reader_next(r, &rec)) == 1)
+ * 			...
+ * 		wait for a second
+ * 	} while (!err && grows);
  */
 void trace_reader_follow(struct trace_reader *r);
 
 /*
  * The same of a pipe or socket, which is read no further than it has been written, and cannot be read again. It is made
- * non-blocking and closed with the reader, or on failure. Memory has at most two blocks of it. What the stream ends inside
- * of is damage.
+ * non-blocking and closed with the reader, or on failure. Memory has at most two blocks of it. What the stream ends
+ * inside of is damage.
  */
 int trace_reader_follow_stream(struct trace_reader **out, int fd);
 
@@ -128,12 +128,15 @@ int trace_reader_next(struct trace_reader *r, struct trace_rec *rec);
 int trace_reader_again(struct trace_reader **out, const struct trace_reader *r);
 
 /*
- * From now on, leaves out definitions, and events whose block has none of that range of time (inclusive, by the times at
- * which they began). Of blocks that are left out only the headers are read.
+ * From now on, leaves out definitions, and events whose block has none of that range of time (inclusive, by the times
+ * at which they began). Of blocks that are left out only the headers are read.
  */
 void trace_reader_between(struct trace_reader *r, uint64_t from_ns, uint64_t to_ns);
 
-/* The same for samples of the recording's sampling event, and for nothing else. Some that are outside come all the same. */
+/*
+ * The same for samples of the recording's sampling event, and for nothing else. Some that are outside come all the
+ * same.
+ */
 void trace_reader_samples_between(struct trace_reader *r, uint64_t from_ns, uint64_t to_ns);
 
 /* The times of all that was left out, as far as its headers can be trusted; 0: nothing was. */

@@ -3,7 +3,8 @@
  * The disk cache of compiled tables, one file per ELF file: a header, then the rows. The page index is rebuilt from the
  * rows. A cached file is used only after its size, its checksum and the order of its rows have been checked. The key is
  * the ELF file's whole content: a build-id can be copied into another file, and copies of a file, like the agent that
- * each recording lays down, have one table. Tables of files that other users can write are neither stored nor looked up.
+ * each recording lays down, have one table. Tables of files that other users can write are neither stored nor looked
+ * up.
  */
 #include "table.h"
 

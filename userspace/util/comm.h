@@ -17,8 +17,8 @@ static inline bool comm_is_full(const char *comm)
 }
 
 /*
- * Whether a longer name is cut to this: to its beginning, or, as HotSpot's os::set_native_thread_name() does from JDK 26 on, to
- * its beginning and its end, "C2 Comp..hread0".
+ * Whether a longer name is cut to this: to its beginning, or, as HotSpot's os::set_native_thread_name() does from JDK
+ * 26 on, to its beginning and its end, "C2 Comp..hread0".
  */
 static inline bool comm_is_cut(const char *comm, const char *name, size_t length)
 {

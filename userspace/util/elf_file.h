@@ -49,9 +49,9 @@ const void *elf_segment_bytes(Elf *elf, const GElf_Phdr *ph, uint64_t address, s
 const char *elf_strings(Elf *elf, size_t section, size_t *size);
 
 /*
- * Copies a section's bytes, which the caller may write, and frees with free(). Tables of symbols have megabytes: libelf would
- * keep them until elf_end(), in small pages (see util/pages.h). -EBADMSG: the file does not have them, or they are
- * more than `max`. *to is NULL without any, which is no error, and after an error.
+ * Copies a section's bytes, which the caller may write, and frees with free(). Tables of symbols have megabytes: libelf
+ * would keep them until elf_end(), in small pages (see util/pages.h). -EBADMSG: the file does not have them, or they
+ * are more than `max`. *to is NULL without any, which is no error, and after an error.
  */
 int elf_bytes_read(char **to, size_t *size, struct elf_source from, const GElf_Shdr *section, size_t max);
 /* The same of a string section, as of elf_strings(). */

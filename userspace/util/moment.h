@@ -18,8 +18,9 @@ struct moment {
 };
 
 /*
- * "1.5", "500ms" (quantity.h); "12:30:05", "12:30"; "2026-11-22T12:30:05.25", also with a blank for the T; "2026-11-22",
- * the midnight at which that day begins. A date without Z or +01:00 is in this machine's time zone. 0 or -EINVAL.
+ * "1.5", "500ms" (quantity.h); "12:30:05", "12:30"; "2026-11-22T12:30:05.25", also with a blank for the T;
+ * "2026-11-22", the midnight at which that day begins. A date without Z or +01:00 is in this machine's time zone. 0 or
+ * -EINVAL.
  */
 int moment_parse(const char *text, struct moment *m);
 

@@ -31,7 +31,9 @@ const char *size_text(char buf[QUANTITY_TEXT], uint64_t bytes);
 
 #define NUMBER_TEXT 24
 
-/* A number of unknown type: in decimal, such as -1; from `large` on, where it is mostly an address or flags, as 0x1000. */
+/*
+ * A number of unknown type: in decimal, such as -1; from `large` on, where it is mostly an address or flags, as 0x1000.
+ */
 void number_text(char buf[NUMBER_TEXT], uint64_t value, uint64_t large);
 
 static inline double percent(uint64_t part, uint64_t whole)

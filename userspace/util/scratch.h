@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Arrays whose length a file determines. What exceeds the memory that is allowed is in temporary files without a name,
- * mapped, so that the kernel can write it out when memory is short. Their blocks are reserved at once: a full disk is an
- * error, not a signal.
+ * mapped, so that the kernel can write it out when memory is short. Their blocks are reserved at once: a full disk is
+ * an error, not a signal.
  */
 #ifndef BRAID_UTIL_SCRATCH_H
 #define BRAID_UTIL_SCRATCH_H
@@ -38,7 +38,9 @@ void scratch_free(struct scratch *s);
 /* Makes room for one more item of `size` bytes behind `count` of them. 0 or a negative errno. */
 int scratch_more(struct scratch *s, struct scratch_room *room, uint64_t count, uint64_t size);
 
-/* Sorts `count` items of `size` bytes, at most SCRATCH_ITEM, where they are: qsort() would need as much memory again. */
+/*
+ * Sorts `count` items of `size` bytes, at most SCRATCH_ITEM, where they are: qsort() would need as much memory again.
+ */
 #define SCRATCH_ITEM 256
 void scratch_sort(struct scratch *s, uint64_t count, size_t size, int (*compare)(const void *, const void *));
 

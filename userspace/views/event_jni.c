@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The report's tables of JNI references and of collections that waited for critical sections. event_views.c calls it. */
+/*
+ * The report's tables of JNI references and of collections that waited for critical sections. event_views.c calls it.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,8 +63,8 @@ static size_t pause_from(const struct event_views *v, uint32_t process, uint64_t
 }
 
 /*
- * The last thread to leave a section runs the collection before its call that ends the section returns. Others may still be
- * in theirs.
+ * The last thread to leave a section runs the collection before its call that ends the section returns. Others may
+ * still be in theirs.
  */
 static void add_section(struct event_views *v, const struct event *e)
 {

@@ -108,8 +108,8 @@ static int add_caller(const struct analysis *an, struct kind_view *v, const stru
 }
 
 /*
- * The ways of exceptions from where they were thrown: how many frames are left of each stack, by stack and by the name of
- * the method that catches them. Ways are not looked for any more when so many frames were looked at.
+ * The ways of exceptions from where they were thrown: how many frames are left of each stack, by stack and by the name
+ * of the method that catches them. Ways are not looked for any more when so many frames were looked at.
  */
 struct flights {
 	struct pair_map left; /* plus one; NOT_CAUGHT */
@@ -231,8 +231,8 @@ static int compare_times(const void *x, const void *y)
 }
 
 /*
- * Nearest rank, among those in sums, too. Of these only the longest is known: the rank is known if it is of a time that is no
- * shorter. `times` is sorted.
+ * Nearest rank, among those in sums, too. Of these only the longest is known: the rank is known if it is of a time that
+ * is no shorter. `times` is sorted.
  */
 static uint64_t p99(const struct kind_view *v, uint64_t longest_summed)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Leak suspects of a recording: sites that grow all the time, and through collections. The time that counts is that from
- * the first object of the site that a collection has left in use to the last one of its JVM: what was allocated later, no
- * collection has looked at. It is divided into quarters. A suspect is a site of which more objects came than went in each of
- * them, by more than chance: were an object as likely to come as to go, the difference would have the variance sum of
- * weight². So what is made at once and stays, what is bounded, and what goes soon are none. What is in use for a moment
- * looks like growth if the last collection came in that moment, so the oldest object must have survived several.
- * event_sites.c calls it.
+ * Leak suspects of a recording: sites that grow all the time, and through collections. The time that counts is that
+ * from the first object of the site that a collection has left in use to the last one of its JVM: what was allocated
+ * later, no collection has looked at. It is divided into quarters. A suspect is a site of which more objects came than
+ * went in each of them, by more than chance: were an object as likely to come as to go, the difference would have the
+ * variance sum of weight². So what is made at once and stays, what is bounded, and what goes soon are none. What is in
+ * use for a moment looks like growth if the last collection came in that moment, so the oldest object must have
+ * survived several. event_sites.c calls it.
  */
 #include <stdlib.h>
 
@@ -50,7 +50,9 @@ static size_t process_end(const struct site_object *o, size_t count, uint64_t *e
 	return n;
 }
 
-/* Objects of one site in one process, from `o` on: how many, when the first was allocated, and what they have survived. */
+/*
+ * Objects of one site in one process, from `o` on: how many, when the first was allocated, and what they have survived.
+ */
 static size_t site_start(const struct site_object *o, size_t count, uint64_t *start_ns, uint32_t *survived)
 {
 	size_t n = 0;

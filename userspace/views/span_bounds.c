@@ -60,7 +60,9 @@ static int find_source(const struct analyzer *a, const char *typed, struct span_
 #define ENTER "syscalls:sys_enter_"
 #define EXIT "syscalls:sys_exit_"
 
-/* "accept" is accept4, too, which is what programs call that the C library translates. `end` are those behind a name. */
+/*
+ * "accept" is accept4, too, which is what programs call that the C library translates. `end` are those behind a name.
+ */
 static bool is_call(const char *name, const char *typed, const char *end)
 {
 	size_t length = strlen(typed);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The moments of a trace that can begin and end spans: hits of events, and system calls, by the names that people type. */
+/*
+ * The moments of a trace that can begin and end spans: hits of events, and system calls, by the names that people type.
+ */
 #ifndef BRAID_VIEWS_SPAN_BOUNDS_H
 #define BRAID_VIEWS_SPAN_BOUNDS_H
 
@@ -32,9 +34,9 @@ struct span_bounds { /* with the members of a VEC */
 int span_bounds_add_hits(const struct span_source *s, bool ends, struct span_bounds *to);
 
 /*
- * Adds the hits of the event that is named so, as for hits_by_name(). Otherwise the name is that of a system call, also without the digit at
- * its end: its returns are added (`sys_exit_NAME`, or SYSCALL events), or else its calls. 0; -ENOENT; -ENOTUNIQ: there are two
- * such events; or -ENOMEM.
+ * Adds the hits of the event that is named so, as for hits_by_name(). Otherwise the name is that of a system call, also
+ * without the digit at its end: its returns are added (`sys_exit_NAME`, or SYSCALL events), or else its calls. 0;
+ * -ENOENT; -ENOTUNIQ: there are two such events; or -ENOMEM.
  */
 int span_bounds_add(const struct analyzer *a, const char *typed, bool ends, struct span_bounds *to);
 

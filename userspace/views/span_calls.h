@@ -11,8 +11,8 @@
 
 /*
  * Replaces the spans of a trace, of which samples must have been kept. `pattern` is that of a method, with `*` and `?`.
- * A call inside another one that matches is a part of that one's span. *spans gets their number: their ids are 1 to this,
- * in the order of their starts. 0 or -ENOMEM.
+ * A call inside another one that matches is a part of that one's span. *spans gets their number: their ids are 1 to
+ * this, in the order of their starts. 0 or -ENOMEM.
  */
 int span_calls_define(struct analyzer *a, const char *pattern, uint64_t *spans);
 

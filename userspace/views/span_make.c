@@ -100,7 +100,10 @@ static void mark_values(const struct span_stretches *s, struct hit_event *h)
 		mark(s, &h->values.at[i].sample, 1);
 }
 
-/* What was only counted, or added up: of several times, nobody knows where they were, as the row has that of the longest. */
+/*
+ * What was only counted, or added up: of several times, nobody knows where they were, as the row has that of the
+ * longest.
+ */
 static bool is_many(const struct jvm_event_row *r)
 {
 	return r->kind == BRAID_JVM_COUNTED && !(event_is_sum(r) && r->value == 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Spans between two hit events, or system calls: each lasts from a hit of one to the next hit of the other in the same thread. The
- * commands define them between reading and analysis; from then on they are spans as any others.
+ * Spans between two hit events, or system calls: each lasts from a hit of one to the next hit of the other in the same
+ * thread. The commands define them between reading and analysis; from then on they are spans as any others.
  */
 #ifndef BRAID_VIEWS_SPAN_PAIRS_H
 #define BRAID_VIEWS_SPAN_PAIRS_H

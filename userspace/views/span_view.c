@@ -92,7 +92,10 @@ static void add_event(struct span_view *v, const struct event *e)
 	v->offcpu_ns = add_saturating(v->offcpu_ns, ns);
 }
 
-/* In which span it was is not known, whatever spans are selected: it was only counted, or added up before spans were made. */
+/*
+ * In which span it was is not known, whatever spans are selected: it was only counted, or added up before spans were
+ * made.
+ */
 static void add_counted(struct span_view *v, const struct jvm_event_row *r)
 {
 	const struct analysis *an = v->an;

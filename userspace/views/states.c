@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the threads of JVMs do while they run: the part of a Java thread's state that its stack shows, and the work of the
- * JVM's own threads. views.c calls it.
+ * What the threads of JVMs do while they run: the part of a Java thread's state that its stack shows, and the work of
+ * the JVM's own threads. views.c calls it.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -189,8 +189,8 @@ static int give(wall_runs *open, uint64_t until_ns, wall_runs *to)
 }
 
 /*
- * If two overlap, the later thread had the CPU: the earlier one was off it for a short time, or on another one, and is back
- * when the later one leaves it.
+ * If two overlap, the later thread had the CPU: the earlier one was off it for a short time, or on another one, and is
+ * back when the later one leaves it.
  */
 static int separate_runs(const wall_runs *runs, wall_runs *to)
 {

@@ -7,7 +7,10 @@
 
 #include "wall.h"
 
-/* A thread on a CPU, from and until times at which it is known to have been there. Short times off the CPU may be in between. */
+/*
+ * A thread on a CPU, from and until times at which it is known to have been there. Short times off the CPU may be in
+ * between.
+ */
 struct wall_run {
 	uint32_t cpu, thread; /* thread: index of wall->threads */
 	uint64_t start_ns, end_ns;
@@ -16,8 +19,8 @@ struct wall_run {
 typedef VEC(struct wall_run) wall_runs;
 
 /*
- * Appends all of them, by CPU and time, without overlaps; `samples`: also those that only samples show, from the first of these
- * to the last. The wall has no window. 0 or -ENOMEM.
+ * Appends all of them, by CPU and time, without overlaps; `samples`: also those that only samples show, from the first
+ * of these to the last. The wall has no window. 0 or -ENOMEM.
  */
 int wall_runs_find(const struct wall *w, bool samples, wall_runs *to);
 

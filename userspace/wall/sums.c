@@ -48,8 +48,8 @@ static uint64_t fit(uint64_t *part, uint64_t whole)
 }
 
 /*
- * The kernel side knows all the time in which the thread waited for a CPU. What of it is neither in segments nor counted
- * as such was at the ends of short times off the CPU.
+ * The kernel side knows all the time in which the thread waited for a CPU. What of it is neither in segments nor
+ * counted as such was at the ends of short times off the CPU.
  */
 static void add_runnable(uint64_t *part, uint64_t more_ns)
 {

@@ -12,7 +12,9 @@
 
 #include "wall.h"
 
-/* What says that the virtual thread was followed. The times off the CPU while it was mounted are also known of others. */
+/*
+ * What says that the virtual thread was followed. The times off the CPU while it was mounted are also known of others.
+ */
 static bool is_own(const struct jvm_event_row *r)
 {
 	return r->kind == BRAID_JVM_THREAD_TIME || event_is_unmounted(r);
@@ -112,7 +114,9 @@ static bool life_of(const struct wall *w, size_t first, size_t count, struct wal
 	return own;
 }
 
-/* Reads the one whose rows begin there, and returns where they end. t->life_ns 0: it was not followed, or not selected. */
+/*
+ * Reads the one whose rows begin there, and returns where they end. t->life_ns 0: it was not followed, or not selected.
+ */
 static size_t read_one(const struct wall *w, size_t first, struct wall_thread *t)
 {
 	size_t end = first + 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What blocked threads waited for, with the stacks of those who ended that, in the order of offwaketime: the blocked stack
- * from its root and what it waited for, "--", the waker's stack from its leaf and the waker's name. If the waker had itself
- * waited meanwhile, "--" and its own waker follow. Drawn as a flame graph, it is read upwards.
+ * What blocked threads waited for, with the stacks of those who ended that, in the order of offwaketime: the blocked
+ * stack from its root and what it waited for, "--", the waker's stack from its leaf and the waker's name. If the waker
+ * had itself waited meanwhile, "--" and its own waker follow. Drawn as a flame graph, it is read upwards.
  */
 #ifndef BRAID_WALL_WAKERS_H
 #define BRAID_WALL_WAKERS_H
@@ -11,7 +11,10 @@
 
 #include "wall.h"
 
-/* A part of a line: a stack, then a name. The first part of a line is its thread: in place of a stack a row, or ROW_NONE. */
+/*
+ * A part of a line: a stack, then a name. The first part of a line is its thread: in place of a stack a row, or
+ * ROW_NONE.
+ */
 struct wakers_part {
 	uint32_t node; /* of the tree, 0: none */
 	uint32_t name; /* in texts, 0: none */
@@ -39,8 +42,8 @@ struct wakers {
 };
 
 /*
- * 0 or -ENOMEM; wakers_free() in any case. The stacks are one tree with such labels. `idle`: with the times of idle threads;
- * `threads`: those of different threads are different lines.
+ * 0 or -ENOMEM; wakers_free() in any case. The stacks are one tree with such labels. `idle`: with the times of idle
+ * threads; `threads`: those of different threads are different lines.
  */
 int wakers_new(struct wakers *k, const struct wall *w, bool idle, bool threads, const struct tree_options *labels);
 void wakers_free(struct wakers *k);

@@ -297,8 +297,8 @@ static int emit_row(struct walk *k, const struct jvm_event_row *r)
 }
 
 /*
- * Whether the thread's row is a time off the CPU and not only says more about one. If the life is recorded, a LOCK's time
- * off the CPU has a row of its own, or was too short for one, and is counted.
+ * Whether the thread's row is a time off the CPU and not only says more about one. If the life is recorded, a LOCK's
+ * time off the CPU has a row of its own, or was too short for one, and is counted.
  */
 static bool is_placed(const struct wall_thread *t, const struct jvm_event_row *r)
 {

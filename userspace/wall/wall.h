@@ -89,7 +89,9 @@ struct wall_weight {
 
 struct wall {
 	const struct analysis *an;
-	/* One for each row of a->threads; life_ns 0: not selected, or joined. Behind them those of wall_add_vthread(). */
+	/*
+	 * One for each row of a->threads; life_ns 0: not selected, or joined. Behind them those of wall_add_vthread().
+	 */
 	VEC(struct wall_thread) threads;
 	uint32_t *leader;	/* of each row of a->threads: the thread above that it is */
 	uint32_t *rows;		/* events of threads, by thread and time: indices */
@@ -97,7 +99,10 @@ struct wall {
 	uint32_t *vthread_rows; /* events of virtual threads, by virtual thread and time: indices */
 	size_t vthread_count;
 	struct wall_pauses *gc, *safepoints;
-	/* Of waits for a monitor, and of parks of virtual threads, by index: that of the LOCK that they are parts of, plus one. */
+	/*
+	 * Of waits for a monitor, and of parks of virtual threads, by index: that of the LOCK that they are parts of,
+	 * plus one.
+	 */
 	struct u64map lock_of;
 	struct wall_weight *weights;  /* of the samples of each row of a->threads, if the filter selects stacks */
 	uint64_t nobodys, nobodys_ns; /* times off the CPU without a thread */
@@ -119,9 +124,9 @@ int wall_each(const struct wall *w, const struct wall_thread *t, wall_fn fn, voi
 /* The LOCK with an owner that a wait for a monitor is a part of; NULL: none. */
 const struct jvm_event_row *wall_lock_of(const struct wall *w, const struct jvm_event_row *r);
 /*
- * The row that says in `other` for which thread `r` waited: itself, or the LOCK that it is a part of. By a timer of its own
- * HotSpot looks again whether a monitor is free, but the thread waits for the owner. Nobody knows for whom a virtual thread
- * waited all the time.
+ * The row that says in `other` for which thread `r` waited: itself, or the LOCK that it is a part of. By a timer of its
+ * own HotSpot looks again whether a monitor is free, but the thread waits for the owner. Nobody knows for whom a
+ * virtual thread waited all the time.
  */
 const struct jvm_event_row *wall_waited_for(const struct wall *w, const struct jvm_event_row *r);
 /* The last time off the CPU of a row of a->threads that began before; `ended`: and ended. NULL: none. */
@@ -211,8 +216,8 @@ bool wall_vthread(const struct wall *w, uint32_t vthread, struct wall_thread *t)
 /* Keeps one of these in w->threads, to be asked about like an OS thread. 0 or -ENOMEM. */
 int wall_add_vthread(struct wall *w, const struct wall_thread *t);
 /*
- * Who had the lock that a virtual thread was parked for when it parked; "": nobody, or not known. Behind others in the lock's
- * queue, it may later have waited for another thread.
+ * Who had the lock that a virtual thread was parked for when it parked; "": nobody, or not known. Behind others in the
+ * lock's queue, it may later have waited for another thread.
  */
 const char *wall_parked_owner(const struct wall *w, const struct jvm_event_row *r);
 /* A thread's name, of a virtual one its own. */
@@ -259,8 +264,10 @@ int wall_weigh(struct wall *w);
 /* What is said of a COUNTED of OFFCPU: why, or that the thread was idle. */
 enum wall_state wall_state_of_sum(const struct wall *w, const struct jvm_event_row *r);
 
-/* Fills the sums of a thread. `gap_ns` of its life was not off the CPU by its segments, `inside_ns` of it in the window;
- * `placed_runnable_ns` of its life it waited for a CPU by its segments. */
+/*
+ * Fills the sums of a thread. `gap_ns` of its life was not off the CPU by its segments, `inside_ns` of it in the
+ * window; `placed_runnable_ns` of its life it waited for a CPU by its segments.
+ */
 void wall_sum(const struct wall *w, struct wall_thread *t, uint64_t gap_ns, uint64_t inside_ns,
 	      uint64_t placed_runnable_ns);
 

@@ -264,7 +264,10 @@ WALK_PART int walk_interpreter(struct braid_walk *w, const struct braid_layout *
 		if (walk_interp_exit(w, l, bci < 0))
 			return w->end != WALK_GOING;
 	}
-	/* A method that has called Java has a last sp. Without one, the frame may have what a former one has left there. */
+	/*
+	 * A method that has called Java has a last sp. Without one, the frame may have what a former one has left
+	 * there.
+	 */
 	if (!w->leaf && (!whole || !walk_interp_word(w, l->interp_method + 1)) && walk_interp_skeleton(w, l))
 		return w->end != WALK_GOING;
 	if (!whole) {

@@ -97,8 +97,9 @@ WALK_INLINE __u64 parked_lock_of(struct braid_walk *w, const struct braid_layout
 }
 
 /*
- * The Thread of a JavaThread, or the virtual one that it has mounted. While a collector compacts the heap, other objects can be
- * where it was or will be, for as long as the pause lasts: a Thread names its JavaThread. 0: not readable.
+ * The Thread of a JavaThread, or the virtual one that it has mounted. While a collector compacts the heap, other
+ * objects can be where it was or will be, for as long as the pause lasts: a Thread names its JavaThread. 0: not
+ * readable.
  */
 WALK_INLINE __u64 parked_thread(struct braid_walk *w, const struct braid_layout *l, __u64 java_thread, bool mounted)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * hprof_counts DUMP: what can be reached in a heap dump of any size, as hprof.py's summary() of small ones, without the agent's
- * thread: a line for each class with the number of its objects, for each kind of reference with theirs, and for each
- * class that the dump has. Fields that dumpers add are left out.
+ * hprof_counts DUMP: what can be reached in a heap dump of any size, as hprof.py's summary() of small ones, without the
+ * agent's thread: a line for each class with the number of its objects, for each kind of reference with theirs, and for
+ * each class that the dump has. Fields that dumpers add are left out.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -181,7 +181,9 @@ static void index_objects(void)
 
 /* ---- reading ---- */
 
-/* The members of a class whose names are at `at`, each with its type and for statics a value. Returns where they end. */
+/*
+ * The members of a class whose names are at `at`, each with its type and for statics a value. Returns where they end.
+ */
 static uint64_t skip_members(uint64_t at, bool values)
 {
 	uint64_t count = number(at, 2);

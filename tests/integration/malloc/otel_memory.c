@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * An allocator that samples by itself, and reports what it samples by OpenTelemetry's USDT probes: otel_memory:alloc with
- * address, size and the bytes that it represents, and otel_memory:free with the address. The arguments
- * are how many, and how many times: it waits for a line before each of them, and at the end.
+ * An allocator that samples by itself, and reports what it samples by OpenTelemetry's USDT probes: otel_memory:alloc
+ * with address, size and the bytes that it represents, and otel_memory:free with the address. The arguments are how
+ * many, and how many times: it waits for a line before each of them, and at the end.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Threads in calls that do not end, each in a function of its own. Prints the ports of their peers and "ready", ends the poll at
- * a line, and ends with its input.
+ * Threads in calls that do not end, each in a function of its own. Prints the ports of their peers and "ready", ends
+ * the poll at a line, and ends with its input.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

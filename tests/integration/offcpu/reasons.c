@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Threads off the CPU for every reason, each in a function of its own. For each it prints "off FUNCTION TID FROM TO NS":
- * when the thread was in it, and that time less the thread's CPU time. It does everything three times: on a machine
- * whose kernel does not report every switch, a time may have neither a name nor a stack. A second thread, "helper", ends
- * what waits for somebody. With an argument, only a worker of io_uring waits. It prints "no_faults", "no_32bit", "no_worker" for what the kernel does not have or allow.
+ * Threads off the CPU for every reason, each in a function of its own. For each it prints "off FUNCTION TID FROM TO
+ * NS": when the thread was in it, and that time less the thread's CPU time. It does everything three times: on a
+ * machine whose kernel does not report every switch, a time may have neither a name nor a stack. A second thread,
+ * "helper", ends what waits for somebody. With an argument, only a worker of io_uring waits. It prints "no_faults",
+ * "no_32bit", "no_worker" for what the kernel does not have or allow.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

@@ -2,8 +2,8 @@
 /*
  * steady PHASES HANDOVERS: two threads on one CPU hand a byte to each other. In each phase the thread "taker" waits
  * HANDOVERS times in `left` or `right`, in turn, which call the same function at the same depth. For each of the two it
- * prints "SIDE SWITCHES EARLY": its voluntary switches there by the kernel's count, and how many handovers there were in
- * the first 2 ms of the phases. Says "ready" and reads a line before, says "done" and reads a line afterwards.
+ * prints "SIDE SWITCHES EARLY": its voluntary switches there by the kernel's count, and how many handovers there were
+ * in the first 2 ms of the phases. Says "ready" and reads a line before, says "done" and reads a line afterwards.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -3,8 +3,8 @@
  * switcher HANDOVERS [wait]: threads whose times off the CPU are known. "napper-short" naps 160 times 1 ms,
  * "napper-long" 12 times 30 ms, each time in `left` or `right`, which call the same function at the same depth. "taker"
  * and "giver" hand a byte to each other on one CPU HANDOVERS times, the taker in `left` and `right`, too; in each 32 of
- * them it waits at least once in both. Each thread prints "switches NAME TID VOLUNTARY INVOLUNTARY", the kernel's counts
- * of its own switches. `wait`: says "ready" and reads a line before, says "done" and reads a line afterwards.
+ * them it waits at least once in both. Each thread prints "switches NAME TID VOLUNTARY INVOLUNTARY", the kernel's
+ * counts of its own switches. `wait`: says "ready" and reads a line before, says "done" and reads a line afterwards.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A thread that is woken soon, by a timer or by the other thread, and then waits long for the CPU that both have: the other
- * one always wants to run, and is not preempted by a thread that is woken.
+ * A thread that is woken soon, by a timer or by the other thread, and then waits long for the CPU that both have: the
+ * other one always wants to run, and is not preempted by a thread that is woken.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Says "ready" and waits for a line. Then it does things in the kernel that its first argument names, and prints what it
- * did and how long it took, so that a test knows what a recording has to contain: `files PATH`, `faults PATH`,
+ * Says "ready" and waits for a line. Then it does things in the kernel that its first argument names, and prints what
+ * it did and how long it took, so that a test knows what a recording has to contain: `files PATH`, `faults PATH`,
  * `block PATH`, `tcp -`, `sockets COUNT`. `flood KIND COUNT` does one thing as often as it can until there is another
  * line, and says when it has done so COUNT times.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Serves 8 connections of its own, one after the other: accepts it, reads a byte, sleeps 5 ms, for the fifth 60 ms, and writes one
- * byte back.
+ * Serves 8 connections of its own, one after the other: accepts it, reads a byte, sleeps 5 ms, for the fifth 60 ms, and
+ * writes one byte back.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

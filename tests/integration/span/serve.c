@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * serve [LIBRARY]: from the first line of input to the second, three threads burn CPU time. In serve_1 to serve_4 a thread has a context whose span id
- * ends with that number, and in no other function has it one. The function that sets it comes from LIBRARY, or is part
- * of the program. One of the threads is older than the library.
+ * serve [LIBRARY]: from the first line of input to the second, three threads burn CPU time. In serve_1 to serve_4 a
+ * thread has a context whose span id ends with that number, and in no other function has it one. The function that sets
+ * it comes from LIBRARY, or is part of the program. One of the threads is older than the library.
  */
 #include "variable.h"
 

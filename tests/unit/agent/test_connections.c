@@ -260,7 +260,10 @@ static bool is_dormant(void)
 	return dormant;
 }
 
-/* A debugger, say, has stopped a thread in a handler when the recorder goes: what it has changed in the JVM is put back later. */
+/*
+ * A debugger, say, has stopped a thread in a handler when the recorder goes: what it has changed in the JVM is put back
+ * later.
+ */
 START_TEST(what_a_handler_has_kept_is_ended_by_the_next_load)
 {
 	static const struct braid_event_config methods = {.enabled = BRAID_EVENT_TYPE(METHOD),

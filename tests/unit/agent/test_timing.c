@@ -161,7 +161,10 @@ START_TEST(classes_that_cannot_be_put_back_are_reported)
 }
 END_TEST
 
-/* A wildcard means classes that are never rewritten. One that has no text with the name of such a method is none of them. */
+/*
+ * A wildcard means classes that are never rewritten. One that has no text with the name of such a method is none of
+ * them.
+ */
 START_TEST(what_a_wildcard_means_and_is_left_out_is_said)
 {
 	static const uint8_t constants[] = "\1\0\1m\1\0\1C";

@@ -26,7 +26,10 @@ static uint64_t of_reason(const struct kind_view *k, const char *name)
 	return 0;
 }
 
-/* LOCK and WAIT take the place of the times off the CPU in them, and of no others: not of those before they were enabled. */
+/*
+ * LOCK and WAIT take the place of the times off the CPU in them, and of no others: not of those before they were
+ * enabled.
+ */
 START_TEST(locks_and_waits_cover_their_own_time)
 {
 	const struct trace_rec some[] = {

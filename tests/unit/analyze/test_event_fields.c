@@ -50,7 +50,9 @@ static struct found field(const struct run *r, size_t rows, size_t row, const ch
 	return f;
 }
 
-/* The number of a time off the CPU is the address of a futex or an inode, whatever the thread waited for in that call. */
+/*
+ * The number of a time off the CPU is the address of a futex or an inode, whatever the thread waited for in that call.
+ */
 START_TEST(numbers_of_calls)
 {
 	static const struct trace_rec recs[] = {

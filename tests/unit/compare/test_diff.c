@@ -198,8 +198,9 @@ START_TEST(slower_by_a_method)
 END_TEST
 
 /*
- * Methods of one or two samples, which are most of them, do not hide what a larger one has gained: 3.5 standard errors are found
- * among 40 methods, and 14 of these pairs have as much. By the error of the recording alone (OWN_ERROR 0), 11 are found.
+ * Methods of one or two samples, which are most of them, do not hide what a larger one has gained: 3.5 standard errors
+ * are found among 40 methods, and 14 of these pairs have as much. By the error of the recording alone (OWN_ERROR 0), 11
+ * are found.
  */
 START_TEST(slower_among_rare_methods)
 {
@@ -290,7 +291,10 @@ START_TEST(nothing_to_compare)
 }
 END_TEST
 
-/* A method, with one of two others inlined into it, and a function: samples of the first two, by `first`, and of the function. */
+/*
+ * A method, with one of two others inlined into it, and a function: samples of the first two, by `first`, and of the
+ * function.
+ */
 static struct analyzer *run_unit(double unit, bool first, uint64_t seed)
 {
 	static const struct trace_scope one[] = {{3, 0}, {2, 6}}, other[] = {{4, 0}, {2, 6}};
@@ -346,7 +350,10 @@ static size_t units_that_differ(double before, double after, bool moves)
 	return significant;
 }
 
-/* Which inlined method has the time of a unit says the compiler: none differs unless the unit does, and by its own time. */
+/*
+ * Which inlined method has the time of a unit says the compiler: none differs unless the unit does, and by its own
+ * time.
+ */
 START_TEST(time_that_moves_inside_a_unit)
 {
 	ck_assert_uint_eq(units_that_differ(0.4, 0.4, true), 0);

@@ -107,7 +107,9 @@ START_TEST(probes_have_no_names)
 }
 END_TEST
 
-/* A script has the name of its file, which the path of its interpreter does not say; an imported method has no class. */
+/*
+ * A script has the name of its file, which the path of its interpreter does not say; an imported method has no class.
+ */
 START_TEST(processes_and_methods)
 {
 	static const struct trace_rec recs[] = {

@@ -161,7 +161,10 @@ START_TEST(who_had_the_cpu)
 }
 END_TEST
 
-/* Thread 2 has no times off the CPU, but samples on CPU 1 at 100, 110 and 120: nobody knows who had it before and after. */
+/*
+ * Thread 2 has no times off the CPU, but samples on CPU 1 at 100, 110 and 120: nobody knows who had it before and
+ * after.
+ */
 START_TEST(samples_say_who_had_the_cpu)
 {
 	const struct trace_rec recs[] = {
@@ -377,8 +380,8 @@ START_TEST(wakers_that_were_not_there)
 END_TEST
 
 /*
- * Thread 1 is blocked on a monitor and looks by a timer now and then (JDKs before 24), and nothing ends that: the reason is what the
- * owner, thread 2, does all the time.
+ * Thread 1 is blocked on a monitor and looks by a timer now and then (JDKs before 24), and nothing ends that: the
+ * reason is what the owner, thread 2, does all the time.
  */
 START_TEST(a_wait_that_has_not_ended)
 {

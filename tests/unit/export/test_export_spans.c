@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tests of spans in formats of stacks: labels of pprof, links of OpenTelemetry, and sums that are those without spans. */
+/*
+ * Tests of spans in formats of stacks: labels of pprof, links of OpenTelemetry, and sums that are those without spans.
+ */
 #include <export/stack_table.h>
 
 #include "proto/otlp.pb-c.h"

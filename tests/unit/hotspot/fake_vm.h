@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A Java heap, and the VM's structures of its classes, in this process's own memory. Tests make what readers from outside
- * look for there, and then what they should not trust.
+ * A Java heap, and the VM's structures of its classes, in this process's own memory. Tests make what readers from
+ * outside look for there, and then what they should not trust.
  */
 #ifndef TESTS_UNIT_FAKE_VM_H
 #define TESTS_UNIT_FAKE_VM_H

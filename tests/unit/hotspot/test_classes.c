@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tests of what is read of a JVM's classes and heap from outside, in memory that looks like a VM's, and that does not. */
+/*
+ * Tests of what is read of a JVM's classes and heap from outside, in memory that looks like a VM's, and that does not.
+ */
 #include "fake_vm.h"
 
 Suite *test_classes(void);

@@ -50,8 +50,8 @@ static const uint64_t form[VM_SYMBOLS] = {0, sizeof(struct entry), 0, 8, 16, 24,
 static const struct entry *structs = entries;
 
 /*
- * The only thread has no loader of its own, so four bytes of its name are followed by four that are 0; so are those of the
- * name's text. All addresses are below 4 GiB.
+ * The only thread has no loader of its own, so four bytes of its name are followed by four that are 0; so are those of
+ * the name's text. All addresses are below 4 GiB.
  */
 START_TEST(width_of_references)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Tests of finding virtual threads and copying their frames from outside, in memory that looks like a JVM's, and in memory
- * that does not.
+ * Tests of finding virtual threads and copying their frames from outside, in memory that looks like a JVM's, and in
+ * memory that does not.
  */
 #include "fake_vm.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tests of finding the VM's Thread of a thread by its stack, in memory that looks like a VM's, and in damaged memory. */
+/*
+ * Tests of finding the VM's Thread of a thread by its stack, in memory that looks like a VM's, and in damaged memory.
+ */
 #include "fake_vm.h"
 
 #include <hotspot/vm_threads.h>

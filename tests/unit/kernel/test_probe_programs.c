@@ -40,8 +40,8 @@ START_TEST(programs_of_probes_run_on_the_threads_stack)
 END_TEST
 
 /*
- * A sample may be taken in an NMI, which must not add to such a map: its CPU may hold the map's lock, for which most kernels
- * then wait for ever. Only uprobes, and the drain for `java_threads`, add to these.
+ * A sample may be taken in an NMI, which must not add to such a map: its CPU may hold the map's lock, for which most
+ * kernels then wait for ever. Only uprobes, and the drain for `java_threads`, add to these.
  */
 START_TEST(no_sample_adds_to_a_map_that_evicts)
 {

@@ -127,7 +127,10 @@ static void tap(void *ctx, const struct trace_rec *rec)
 		got[gots++] = rec->attribute;
 }
 
-/* Attributes of a span that is seen before the context of its process: those with a key are in the trace when that is read. */
+/*
+ * Attributes of a span that is seen before the context of its process: those with a key are in the trace when that is
+ * read.
+ */
 START_TEST(attributes_before_the_context)
 {
 	static const uint8_t bytes[] = {0, 2, 'o', 'n', 7, 3, 't', 'w', 'o', 1, 1, 'x'};

@@ -129,7 +129,10 @@ START_TEST(methods_view)
 }
 END_TEST
 
-/* Conditions that the tables evaluate select the same rows as those that SQLite evaluates: `+` keeps them from the table. */
+/*
+ * Conditions that the tables evaluate select the same rows as those that SQLite evaluates: `+` keeps them from the
+ * table.
+ */
 START_TEST(limits_lose_no_rows)
 {
 	static const char *const conditions[] = {

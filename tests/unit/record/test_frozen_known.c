@@ -61,7 +61,10 @@ START_TEST(same_and_other)
 }
 END_TEST
 
-/* Stacks of another size, at another place in the chunk, and with another first frame are others, though none of that is read. */
+/*
+ * Stacks of another size, at another place in the chunk, and with another first frame are others, though none of that
+ * is read.
+ */
 START_TEST(other_shapes)
 {
 	struct frozen_known *k = frozen_known_new(FIELDS);

@@ -83,7 +83,10 @@ static void wait_newer(struct served *s, unsigned part, uint64_t than)
 	}
 }
 
-/* Sends bytes and reads what the server answers; the connection's other half is closed. Returns the status, 0: no answer. */
+/*
+ * Sends bytes and reads what the server answers; the connection's other half is closed. Returns the status, 0: no
+ * answer.
+ */
 static unsigned exchange(struct served *s, const char *bytes, size_t count)
 {
 	struct sockaddr_in at = {

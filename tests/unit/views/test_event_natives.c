@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tests of the table of native methods: samples, times off the CPU and probed calls in the code that each is bound to. */
+/*
+ * Tests of the table of native methods: samples, times off the CPU and probed calls in the code that each is bound to.
+ */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

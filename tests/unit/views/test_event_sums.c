@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tests of sums: the frames that exceptions leave, those that were only counted, and times that the recorder added up. */
+/*
+ * Tests of sums: the frames that exceptions leave, those that were only counted, and times that the recorder added up.
+ */
 #include <check.h>
 #include <stdio.h>
 

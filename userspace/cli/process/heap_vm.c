@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The JVM writes its dump to a new file in a directory that only its user can enter, since it can write no descriptor. From
- * there it is copied to where it is wanted, and removed.
+ * The JVM writes its dump to a new file in a directory that only its user can enter, since it can write no descriptor.
+ * From there it is copied to where it is wanted, and removed.
  */
 #include "heap_vm.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Heap dumps that the JVM writes itself, with its own dumper, while the program stands still. heap_dump.c calls this. */
+/*
+ * Heap dumps that the JVM writes itself, with its own dumper, while the program stands still. heap_dump.c calls this.
+ */
 #ifndef BRAID_CLI_HEAP_VM_H
 #define BRAID_CLI_HEAP_VM_H
 

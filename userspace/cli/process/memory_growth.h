@@ -13,7 +13,9 @@ struct memory_watch {
 	bool attach; /* for them, the agent is loaded into a JVM */
 };
 
-/* Reads a process twice, the second time after `watch_ns` or when the user interrupts. False: a message has said why. */
+/*
+ * Reads a process twice, the second time after `watch_ns` or when the user interrupts. False: a message has said why.
+ */
 bool memory_growth_print(const struct memory_watch *m);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * `braid memory --watch --stacks`: whose stacks made the pages that a resident set has grown by. A page comes with a page
- * fault, which a recording has with its stack, in mappings of any owner and any age.
+ * `braid memory --watch --stacks`: whose stacks made the pages that a resident set has grown by. A page comes with a
+ * page fault, which a recording has with its stack, in mappings of any owner and any age.
  */
 #ifndef BRAID_CLI_MEMORY_STACKS_H
 #define BRAID_CLI_MEMORY_STACKS_H
@@ -36,8 +36,8 @@ struct page_sums {
 struct memory_stacks {
 	struct snapshot snapshot;
 	/*
-	 * Reads the process when all is recorded, and before the recording ends. NULL ends it: a message has said why. The
-	 * second reading has to stay as it is.
+	 * Reads the process when all is recorded, and before the recording ends. NULL ends it: a message has said why.
+	 * The second reading has to stay as it is.
 	 */
 	const struct resident *(*read)(void *ctx, bool begins);
 	const struct resident *after;

@@ -17,7 +17,10 @@ struct memory_sums {
 /* Who owns the part. */
 const char *memory_owner_name(const struct resident_part *p);
 
-/* Reads a process, the largest parts first; with `ask`, its JVM names parts. Prints the reason and returns false on failure. */
+/*
+ * Reads a process, the largest parts first; with `ask`, its JVM names parts. Prints the reason and returns false on
+ * failure.
+ */
 bool memory_read(struct resident *r, struct memory_sums *s, pid_t pid, bool ask);
 
 /* The sum of that name; NULL: there is none. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * `braid threads`: prints a thread dump. Of a process, it takes one in a short recording; of a trace, it is one of those that
- * `record -e dump` took.
+ * `braid threads`: prints a thread dump. Of a process, it takes one in a short recording; of a trace, it is one of
+ * those that `record -e dump` took.
  */
 #include "cli/cli.h"
 #include "snapshot.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which frame has locked a monitor is known to the VM only: compiled code keeps its monitors where its debug information
- * says, and JVM TI's function for it (GetOwnedMonitorStackDepthInfo) needs a capability that HotSpot gives at its start.
- * HotSpot's own thread dump has them, at any time and without an agent, at a safepoint.
+ * Which frame has locked a monitor is known to the VM only: compiled code keeps its monitors where its debug
+ * information says, and JVM TI's function for it (GetOwnedMonitorStackDepthInfo) needs a capability that HotSpot gives
+ * at its start. HotSpot's own thread dump has them, at any time and without an agent, at a safepoint.
  */
 #include "threads_locks.h"
 

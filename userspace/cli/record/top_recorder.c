@@ -35,7 +35,9 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* With all signals blocked. The recording has a session of its own, so that keys of the terminal reach its reader only. */
+/*
+ * With all signals blocked. The recording has a session of its own, so that keys of the terminal reach its reader only.
+ */
 __attribute__((noreturn)) static void record(const struct record_options *asked, pid_t reader, int trace, int messages)
 {
 	struct record_options o = *asked;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A recording in a process of its own, which `braid top` reads as it is made. Its end does not touch the terminal, and it
- * ends in order when its reader is gone.
+ * A recording in a process of its own, which `braid top` reads as it is made. Its end does not touch the terminal, and
+ * it ends in order when its reader is gone.
  */
 #ifndef BRAID_CLI_TOP_RECORDER_H
 #define BRAID_CLI_TOP_RECORDER_H

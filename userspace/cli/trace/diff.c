@@ -168,9 +168,9 @@ static void limit(struct diff_options *o, const struct loaded l[DIFF_SIDES])
 }
 
 /*
- * Whether the samples of both can be compared, or an error is printed. The JDK takes its samples of threads in Java code, at a
- * pace that does not depend on how many of them run: shares of methods among them are comparable with those in another
- * recording's samples of such threads, amounts are not.
+ * Whether the samples of both can be compared, or an error is printed. The JDK takes its samples of threads in Java
+ * code, at a pace that does not depend on how many of them run: shares of methods among them are comparable with those
+ * in another recording's samples of such threads, amounts are not.
  */
 static bool same_event(const struct loaded l[DIFF_SIDES], struct diff_options *o, const char **what)
 {

@@ -23,7 +23,10 @@ struct explain_options {
 	bool json;
 };
 
-/* ---- explain_output.c: each prints, and returns 0 or -ENOMEM; *ok false: what is asked for is not there, as it says ---- */
+/*
+ * ---- explain_output.c: each prints, and returns 0 or -ENOMEM; *ok false: what is asked for is not there, as it says
+ * ----
+ */
 
 int explain_print(struct explain_options *o, struct timeline *tl, const struct stretch *s, bool *ok);
 /* typical_of: of so many spans `against` is the typical one; 0: it was asked for. */
@@ -33,8 +36,8 @@ int explain_print_diff(const struct explain_options *o, struct timeline *tl, con
 /* ---- explain_thread.c ---- */
 
 /*
- * The one thread of that name or number that has times; a virtual one if no other is called so. ROW_NONE: there is none,
- * or several, which is reported. `window`: a thread that has times in it is preferred; NULL: any.
+ * The one thread of that name or number that has times; a virtual one if no other is called so. ROW_NONE: there is
+ * none, or several, which is reported. `window`: a thread that has times in it is preferred; NULL: any.
  */
 int explain_find_thread(struct wall *w, const char *path, const char *thread, const struct window *window,
 			uint32_t *found);

@@ -82,7 +82,10 @@ void JNICALL Java_JniUser_critical(JNIEnv *env, jclass class, jbyteArray array, 
 
 #define STILL_NS 200000000
 
-/* The id of the thread that allocates for the time of that number; 0: there is none. The one before may not have ended yet. */
+/*
+ * The id of the thread that allocates for the time of that number; 0: there is none. The one before may not have ended
+ * yet.
+ */
 static int allocating_thread(int number)
 {
 	DIR *threads = opendir("/proc/self/task");
@@ -120,7 +123,10 @@ static char state_of(int tid)
 	return state;
 }
 
-/* Until the first element has not changed for a while, as the thread that changes it sleeps: one that gets no CPU waits for nobody. */
+/*
+ * Until the first element has not changed for a while, as the thread that changes it sleeps: one that gets no CPU waits
+ * for nobody.
+ */
 void JNICALL Java_JniUser_criticalUntilStill(JNIEnv *env, jclass class, jbyteArray array, jint number)
 {
 	volatile jbyte *progress = (*env)->GetPrimitiveArrayCritical(env, array, NULL);
