@@ -3,8 +3,12 @@
 # A command that root starts runs a JVM as another user, who inherits the option: the JVM starts, and gets the agent a little later.
 source "$(dirname "$0")/../lib.sh"
 
+chmod 755 .
+mkdir classes # those of the build may lie where nobody else gets
+cp "$CLASSES"/Worker*.class classes/
+chmod -R a+rX classes
 mkfifo jvm.in
-"$BUILD/braid" record -F 997 -o s.trace -- setpriv --reuid 65534 --regid 65534 --clear-groups "$JAVA" -cp "$CLASSES" Worker \
+"$BUILD/braid" record -F 997 -o s.trace -- setpriv --reuid 65534 --regid 65534 --clear-groups "$JAVA" -cp "$PWD/classes" Worker \
 	<jvm.in >jvm.out 2>jvm.err &
 RECORD_PID=$!
 open_worker jvm
