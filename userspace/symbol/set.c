@@ -139,10 +139,7 @@ static struct symbol_candidate choose(const struct symbol_candidate *list, size_
 	return best;
 }
 
-/*
- * "name@@VERSION" is the default version of name. Names that share the string's tail are truncated at the same place,
- * which is right for them, too.
- */
+/* "name@@VERSION" is the default version of name. */
 static size_t length_without_version(const struct symbol_candidate *c)
 {
 	const char *at = memchr(c->name, '@', c->length);
