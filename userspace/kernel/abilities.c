@@ -87,12 +87,16 @@ static void find(void)
 	size_t size;
 	const void *bytes = braid_bpf__elf_bytes(&size);
 	const Elf_Data *data = NULL;
+	Elf_Scn *section = NULL;
 	struct btf *programs;
 	Elf *object = NULL;
+	GElf_Shdr header;
 
 	/* libbpf's own way to them would copy all of the object. */
 	if (!kernel_types_read(&kernel, "/sys/kernel/btf/vmlinux") && !elf_open(&object, elf_of_image(bytes, size)))
-		data = sections_data(object, ".BTF");
+		section = elf_section_named(object, ".BTF", &header);
+	if (section)
+		data = elf_getdata(section, NULL);
 	programs = data ? btf__new(data->d_buf, (uint32_t)data->d_size) : NULL;
 	if (programs)
 		find_types(&kernel, object, programs);

@@ -3,6 +3,7 @@
 
 #include "braid/cast_types.h"
 #include "kernel_types.h"
+#include "util/elf_file.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -92,27 +93,6 @@ static void found(void *ctx, const struct type_name *name, uint32_t id)
 		t->id = id;
 }
 
-/* "" without one. */
-static const char *name_of(Elf *object, Elf_Scn *scn, GElf_Shdr *header)
-{
-	size_t names;
-
-	if (!gelf_getshdr(scn, header) || elf_getshdrstrndx(object, &names))
-		return "";
-	return elf_strptr(object, names, header->sh_name) ?: "";
-}
-
-const Elf_Data *sections_data(Elf *object, const char *name)
-{
-	Elf_Scn *scn = NULL;
-	GElf_Shdr header;
-
-	while ((scn = elf_nextscn(object, scn)))
-		if (strcmp(name_of(object, scn, &header), name) == 0)
-			return elf_getdata(scn, NULL);
-	return NULL;
-}
-
 void sections_find(const struct kernel_types *kernel, Elf *object)
 {
 	struct type_name names[TARGETS_MAX];
@@ -120,7 +100,7 @@ void sections_find(const struct kernel_types *kernel, Elf *object)
 	GElf_Shdr header;
 
 	while ((scn = elf_nextscn(object, scn))) {
-		const char *name = name_of(object, scn, &header);
+		const char *name = elf_section_name(object, scn, &header);
 		const struct section *s = section_of(name);
 		struct target *t = &targets[target_count];
 

@@ -17,9 +17,6 @@ struct kernel_types;
  */
 void sections_find(const struct kernel_types *kernel, Elf *object);
 
-/* The contents of the object's section of that name; NULL without one. They are valid until elf_end(). */
-const Elf_Data *sections_data(Elf *object, const char *name);
-
 /* The id of one of these by its name in the kernel's BTF, as "btf_trace_sched_switch"; 0 if the kernel has none. */
 uint32_t sections_id(const char *name);
 

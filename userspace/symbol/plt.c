@@ -31,16 +31,6 @@ struct slot_names {
 	size_t number_count;
 };
 
-static const char *section_name(Elf *elf, Elf_Scn *scn, GElf_Shdr *sh)
-{
-	size_t names;
-	const char *name = NULL;
-
-	if (!elf_getshdrstrndx(elf, &names) && gelf_getshdr(scn, sh))
-		name = elf_strptr(elf, names, sh->sh_name);
-	return name ? name : "";
-}
-
 static const char *symbol_name(Elf_Data *symbols, const char *strings, size_t strings_size, size_t index)
 {
 	GElf_Sym sym;
@@ -132,7 +122,7 @@ static int plt_names_read(struct slot_names *names, struct elf_source from, Elf 
 
 	while (!err && (scn = elf_nextscn(elf, scn))) {
 		GElf_Shdr sh;
-		const char *name = section_name(elf, scn, &sh);
+		const char *name = elf_section_name(elf, scn, &sh);
 		bool plt = !strcmp(name, ".rela.plt");
 		struct relas relas;
 
@@ -232,7 +222,8 @@ int set_add_plt(struct symbol_set *set, struct elf_source from, Elf *elf)
 		GElf_Shdr sh;
 		Elf_Data *data;
 
-		if (!is_plt(section_name(elf, scn, &sh)) || sh.sh_type != SHT_PROGBITS || sh.sh_size > PLT_BYTES_MAX)
+		if (!is_plt(elf_section_name(elf, scn, &sh)) || sh.sh_type != SHT_PROGBITS ||
+		    sh.sh_size > PLT_BYTES_MAX)
 			continue;
 		data = elf_getdata(scn, NULL);
 		if (data && data->d_buf)

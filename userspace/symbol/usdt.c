@@ -24,22 +24,6 @@ struct notes {
 	bool found, stopped;
 };
 
-static Elf_Scn *section_named(Elf *elf, const char *name, GElf_Shdr *sh)
-{
-	Elf_Scn *scn = NULL;
-	size_t strings;
-
-	if (elf_getshdrstrndx(elf, &strings))
-		return NULL;
-	while ((scn = elf_nextscn(elf, scn))) {
-		const char *is = gelf_getshdr(scn, sh) ? elf_strptr(elf, strings, sh->sh_name) : NULL;
-
-		if (is && strcmp(is, name) == 0)
-			return scn;
-	}
-	return NULL;
-}
-
 static void find_code(Elf *elf, struct usdt_place *p)
 {
 	uint64_t start, end;
@@ -103,9 +87,9 @@ int usdt_places(int fd, const char *provider, const char *name, bool (*fn)(void 
 
 	if (err)
 		return err;
-	if (section_named(n.elf, ".stapsdt.base", &sh))
+	if (elf_section_named(n.elf, ".stapsdt.base", &sh))
 		n.base = sh.sh_addr;
-	scn = section_named(n.elf, ".note.stapsdt", &sh);
+	scn = elf_section_named(n.elf, ".note.stapsdt", &sh);
 	if (scn && sh.sh_type == SHT_NOTE && sh.sh_size <= NOTES_MAX)
 		data = elf_getdata(scn, NULL);
 	if (data && data->d_buf)

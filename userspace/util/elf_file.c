@@ -187,6 +187,26 @@ const void *elf_segment_bytes(Elf *elf, const GElf_Phdr *ph, uint64_t address, s
 	return data && data->d_size == size ? data->d_buf : NULL;
 }
 
+const char *elf_section_name(Elf *elf, Elf_Scn *scn, GElf_Shdr *sh)
+{
+	const char *name = NULL;
+	size_t names;
+
+	if (!elf_getshdrstrndx(elf, &names) && gelf_getshdr(scn, sh))
+		name = elf_strptr(elf, names, sh->sh_name);
+	return name ? name : "";
+}
+
+Elf_Scn *elf_section_named(Elf *elf, const char *name, GElf_Shdr *sh)
+{
+	Elf_Scn *scn = NULL;
+
+	while ((scn = elf_nextscn(elf, scn)))
+		if (!strcmp(elf_section_name(elf, scn, sh), name))
+			return scn;
+	return NULL;
+}
+
 const char *elf_strings(Elf *elf, size_t section, size_t *size)
 {
 	Elf_Scn *scn = elf_getscn(elf, section);

@@ -45,6 +45,11 @@ bool elf_segment_of(Elf *elf, uint64_t address, uint32_t flags, GElf_Phdr *ph);
 /* The file's bytes at an address of a segment; NULL when the segment does not have all of them there. */
 const void *elf_segment_bytes(Elf *elf, const GElf_Phdr *ph, uint64_t address, size_t size);
 
+/* A section's name, "" when it has none, and its header. */
+const char *elf_section_name(Elf *elf, Elf_Scn *scn, GElf_Shdr *sh);
+/* The first section of that name, and its header; NULL without one. */
+Elf_Scn *elf_section_named(Elf *elf, const char *name, GElf_Shdr *sh);
+
 /* The strings of a string section, whose last byte is zero; NULL when it is no string section, or too large. */
 const char *elf_strings(Elf *elf, size_t section, size_t *size);
 
