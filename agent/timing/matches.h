@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tells the collector which patterns are looked for, and which of them match, each once. */
+/* Reports to the collector which patterns are looked for, and which of them match, each once. */
 #ifndef BRAID_AGENT_MATCHES_H
 #define BRAID_AGENT_MATCHES_H
 

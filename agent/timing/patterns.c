@@ -67,13 +67,18 @@ static bool is_annotation(const struct braid_method_pattern *p)
 	return *p->text == '@' || regex_is_annotation(p);
 }
 
-uint64_t patterns_key(const struct braid_method_pattern *p)
+uint64_t patterns_hash(const struct braid_method_pattern *p)
 {
-	uint64_t key = HASH_BEGIN;
+	uint64_t hash = HASH_BEGIN;
 
 	for (size_t i = 0; i < BRAID_METHOD_TEXT && p->text[i]; i++)
-		key = (key ^ (uint8_t)p->text[i]) * HASH_SPREAD;
-	return is_annotation(p) ? key ?: 1 : 0;
+		hash = (hash ^ (uint8_t)p->text[i]) * HASH_SPREAD;
+	return hash ?: 1;
+}
+
+uint64_t patterns_key(const struct braid_method_pattern *p)
+{
+	return is_annotation(p) ? patterns_hash(p) : 0;
 }
 
 static bool class_matches(const struct braid_method_pattern *p, struct text class)

@@ -41,7 +41,9 @@ bool patterns_matches_field(const struct braid_method_pattern *p, struct text cl
 /* The first pattern that matches the field, negative: none does. */
 int patterns_match_field(const struct braid_event_config *c, struct text class, struct text name);
 bool patterns_have_fields(const struct braid_event_config *c);
-/* Distinguishes patterns of annotations; 0: it is another one. */
+/* Distinguishes patterns; never 0. */
+uint64_t patterns_hash(const struct braid_method_pattern *p);
+/* The same for patterns of annotations; 0: it is another one. */
 uint64_t patterns_key(const struct braid_method_pattern *p);
 
 /* The next of the values in `rest`, which may end before a zero. False: there is none. */

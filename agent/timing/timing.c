@@ -396,7 +396,7 @@ static void changed_notice(uint32_t refused)
 			TIMED_MAX);
 }
 
-static void patterns_tell(void)
+static void patterns_report(void)
 {
 	struct braid_event_config c;
 
@@ -419,7 +419,7 @@ static bool timing_work(JNIEnv *jni)
 		return waits;
 	if (atomic_exchange(&pending, false)) {
 		began_ns = clock_ns();
-		patterns_tell();
+		patterns_report();
 		switch_begin(jni, atomic_load(&methods_side.on) ? &left_out : NULL);
 		changing = true;
 	}
