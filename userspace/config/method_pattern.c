@@ -145,8 +145,7 @@ static int check_regex(const char *text, size_t length, char *why, size_t size)
 		       ?: check_part(hash + 1, (size_t)(end - hash - 1), why, size);
 }
 
-/* A pattern of nothing but classes that are never timed. */
-static int check_timed(const char *text, size_t length, char *why, size_t size)
+size_t method_pattern_never_timed(const char *text, size_t length)
 {
 	static const char *const folders[] = BRAID_NEVER_TIMED;
 
@@ -157,10 +156,19 @@ static int check_timed(const char *text, size_t length, char *why, size_t size)
 		       (text[at] == folders[i][at] || (text[at] == '.' && folders[i][at] == '/')))
 			at++;
 		if (at == folder)
-			return REFUSE("'" PREFIX
-				      "%.*s': classes of %.*s are never timed: what measures calls uses them",
-				      (int)length, text, (int)folder - 1, text);
+			return folder;
 	}
+	return 0;
+}
+
+/* A pattern of nothing but classes that are never timed. */
+static int check_timed(const char *text, size_t length, char *why, size_t size)
+{
+	size_t folder = method_pattern_never_timed(text, length);
+
+	if (folder)
+		return REFUSE("'" PREFIX "%.*s': classes of %.*s are never timed: what measures calls uses them",
+			      (int)length, text, (int)folder - 1, text);
 	return 0;
 }
 

@@ -31,6 +31,9 @@ typedef int pattern_add_fn(struct braid_event_config *c, const char *pattern, co
 int pattern_add_split(pattern_add_fn *add, struct braid_event_config *c, const char *text, size_t from, size_t to,
 		      char *why, size_t size);
 
+/* How much of a pattern's text names a package whose classes are never timed; 0: it names none. */
+size_t method_pattern_never_timed(const char *text, size_t length);
+
 /* How many a configuration has, which are its first ones. */
 size_t method_pattern_count(const struct braid_event_config *c);
 

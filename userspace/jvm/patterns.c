@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "patterns.h"
 
+#include "config/method_pattern.h"
 #include "jvm_state.h"
 #include "jvms.h"
 
@@ -35,25 +36,9 @@ bool patterns_on_pattern(struct jvm *j, const struct braid_rec *rec, size_t size
 	return true;
 }
 
-/* Whether the pattern begins as names of classes that are never timed. */
-static bool is_never_timed(const struct braid_method_pattern *p)
-{
-	static const char *const folders[] = BRAID_NEVER_TIMED;
-
-	for (size_t f = 0; f < sizeof(folders) / sizeof(folders[0]); f++) {
-		size_t i = 0;
-
-		while (folders[f][i] && p->text[i] == (folders[f][i] == '/' ? '.' : folders[f][i]))
-			i++;
-		if (!folders[f][i])
-			return true;
-	}
-	return false;
-}
-
 static const char *advice(const struct braid_method_pattern *p, bool is_field)
 {
-	if (is_never_timed(p))
+	if (method_pattern_never_timed(p->text, strnlen(p->text, sizeof(p->text))))
 		return "classes of java.lang, java.util.concurrent.atomic, jdk.internal and sun.misc, and below, are left "
 		       "out";
 	if (is_field)
