@@ -23,11 +23,9 @@ struct explain_options {
 	bool json;
 };
 
-/*
- * ---- explain_output.c: each prints, and returns 0 or -ENOMEM; *ok false: what is asked for is not there, as it says
- * ----
- */
+/* ---- explain_output.c ---- */
 
+/* Each prints, and returns 0 or -ENOMEM; *ok false: what is asked for is not there, as it says. */
 int explain_print(struct explain_options *o, struct timeline *tl, const struct stretch *s, bool *ok);
 /* typical_of: of so many spans `against` is the typical one; 0: it was asked for. */
 int explain_print_diff(const struct explain_options *o, struct timeline *tl, const struct stretch *s,
