@@ -301,21 +301,6 @@ static void staging_forget(struct staging *d)
 	staging_reset(d);
 }
 
-bool staging_leave(struct staging *d, bool needed)
-{
-	struct stat st;
-	bool stays;
-
-	if (d->dir_fd >= 0)
-		unlinkat(d->dir_fd, SOCKET_NAME, 0);
-	close_fd(&d->dir_fd); /* and with it the lock */
-	if (!needed)
-		staging_sweep(d->parent_fd, geteuid(), getegid());
-	stays = fstatat(d->parent_fd, d->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-	staging_forget(d);
-	return stays;
-}
-
 void staging_empty(int dir)
 {
 	unlinkat(dir, SOCKET_NAME, 0);
@@ -333,4 +318,17 @@ void staging_remove(struct staging *d)
 	if (d->parent_fd >= 0)
 		unlinkat(d->parent_fd, d->name, AT_REMOVEDIR);
 	staging_forget(d);
+}
+
+bool staging_leave(struct staging *d, bool needed)
+{
+	bool stays = needed || staging_is_named(d);
+
+	if (d->dir_fd >= 0)
+		unlinkat(d->dir_fd, SOCKET_NAME, 0);
+	if (stays)
+		staging_forget(d);
+	else
+		staging_remove(d);
+	return stays;
 }

@@ -58,6 +58,11 @@ static bool is_staging_mode(mode_t mode, uid_t uid)
 	return mode == 0700 || (mode == STAGING_SHARED && uid == 0);
 }
 
+static int64_t age_of(const struct stat *st)
+{
+	return time(NULL) - st->st_ctim.tv_sec;
+}
+
 /* Opens and locks a directory of this user that no recorder holds. Mounts in its place are not followed. */
 static int left_lock(int place, const char *name, uid_t uid, int64_t *age)
 {
@@ -70,7 +75,7 @@ static int left_lock(int place, const char *name, uid_t uid, int64_t *age)
 		return -errno;
 	if (fstat(fd, &st) == 0 && st.st_uid == uid && is_staging_mode(st.st_mode & 07777 & ~S_ISGID, uid) &&
 	    flock(fd, LOCK_EX | LOCK_NB) == 0) {
-		*age = time(NULL) - st.st_ctim.tv_sec;
+		*age = age_of(&st);
 		return fd;
 	}
 	close(fd);
@@ -193,6 +198,24 @@ close:
 		close(s->left[i].fd);
 out:
 	free(s);
+}
+
+bool staging_is_named(const struct staging *d)
+{
+	struct sweep *s = calloc(1, sizeof(*s));
+	struct stat st;
+	bool named = true;
+
+	if (s && fstat(d->dir_fd, &st) == 0) {
+		s->uid = st.st_uid;
+		s->left[0].age = age_of(&st);
+		memcpy(s->left[0].name, d->name, sizeof(s->left[0].name));
+		s->count = 1;
+		find_named(s);
+		named = s->left[0].named || s->unknown;
+	}
+	free(s);
+	return named;
 }
 
 void staging_sweep_own(void)

@@ -361,6 +361,27 @@ START_TEST(drop_own)
 }
 END_TEST
 
+/* A recorder's own directory goes with it even while others sweep, who lock what they find. */
+START_TEST(drop_beside_sweeps)
+{
+	pid_t sweeps = fork();
+
+	while (!sweeps)
+		staging_sweep_own();
+	for (int i = 0; i < 100; i++) {
+		char why[ATTACH_WHY_MAX], path[128];
+		struct staging d;
+
+		ck_assert_msg(staging_create(&d, 0, why) == 0, "%s", why);
+		strcpy(path, d.path);
+		ck_assert(!staging_leave(&d, false));
+		ck_assert_int_eq(access(path, F_OK), -1);
+	}
+	kill(sweeps, SIGKILL);
+	ck_assert_int_eq(waitpid(sweeps, NULL, 0), sweeps);
+}
+END_TEST
+
 START_TEST(drop_of_another_user)
 {
 	char why[ATTACH_WHY_MAX];
@@ -535,6 +556,7 @@ Suite *test_attach(void)
 	tcase_add_test(t, answer_long);
 	suite_add_tcase(s, t);
 	tcase_add_test(d, drop_own);
+	tcase_add_test(d, drop_beside_sweeps);
 	tcase_add_test(d, drop_of_another_user);
 	tcase_add_test(d, no_jvm);
 	tcase_add_test(d, never_kills);
