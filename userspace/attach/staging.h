@@ -20,8 +20,8 @@ void staging_empty(int dir);
 void staging_sweep(int place, uid_t uid, gid_t gid);
 
 /*
- * Whether the environment or command line of a process mentions this directory of the caller's user. The caller keeps it
- * locked: a sweep by another recorder would otherwise hold it, and decide later. True when that is unknown.
+ * Whether the environment or command line of a process mentions this directory of the caller's user. The caller keeps
+ * it locked: a sweep by another recorder would otherwise hold it, and decide later. True when that is unknown.
  */
 bool staging_is_named(const struct staging *d);
 
