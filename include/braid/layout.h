@@ -185,7 +185,7 @@ struct braid_layout {
 	__u16 thread_anchor_pc;
 	__u16 thread_osthread; /* OSThread * */
 	__u16 osthread_tid;    /* OSThread::_thread_id, int */
-	__u16 reserved;
+	__u16 thread_pending;  /* _current_pending_monitor, ObjectMonitor *; 0: not exported */
 	struct braid_objects objects;
 	struct braid_vthreads vthreads;
 };

@@ -60,6 +60,8 @@ enum layout_field {
 	F_ANCHOR_PC,
 	F_OSTHREAD,
 	F_OSTHREAD_NEW,
+	F_PENDING,
+	F_PENDING_OLD,
 	F_TID,
 	LAYOUT_FIELDS
 };
@@ -117,6 +119,8 @@ static const struct vm_field layout_fields[LAYOUT_FIELDS] = {
 	[F_ANCHOR_PC] = {.type = "JavaFrameAnchor", .name = "_last_Java_pc"},
 	[F_OSTHREAD] = {.type = "JavaThread", .name = "_osthread"},
 	[F_OSTHREAD_NEW] = {.type = "Thread", .name = "_osthread"}, /* 25 */
+	[F_PENDING] = {.type = "JavaThread", .name = "_current_pending_monitor"},
+	[F_PENDING_OLD] = {.type = "Thread", .name = "_current_pending_monitor"},
 	[F_TID] = {.type = "OSThread", .name = "_thread_id"},
 };
 
@@ -222,6 +226,7 @@ static void thread_offsets_take(const struct layout_tables *t, struct braid_layo
 	}
 	offset_take(t, &l->thread_osthread, F_OSTHREAD, F_OSTHREAD_NEW);
 	offset_take(t, &l->osthread_tid, F_TID, -1);
+	offset_take(t, &l->thread_pending, F_PENDING, F_PENDING_OLD);
 }
 
 /*

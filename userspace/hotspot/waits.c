@@ -17,13 +17,11 @@
 
 enum {
 	F_STATE,
-	F_PENDING,
 	F_WAITING,
 	F_STACK_BASE,
 	F_STACK_SIZE,
 	F_OWNER_ID,
 	F_LOCKS,
-	F_PENDING_OLD,
 	F_WAITING_OLD,
 	F_STACK_BASE_OLD,
 	F_STACK_SIZE_OLD,
@@ -36,13 +34,11 @@ enum {
 
 static const struct vm_field wanted[FIELDS] = {
 	[F_STATE] = {.type = "JavaThread", .name = "_thread_state"},
-	[F_PENDING] = {.type = "JavaThread", .name = "_current_pending_monitor"},
 	[F_WAITING] = {.type = "JavaThread", .name = "_current_waiting_monitor"},
 	[F_STACK_BASE] = {.type = "JavaThread", .name = "_stack_base"},
 	[F_STACK_SIZE] = {.type = "JavaThread", .name = "_stack_size"},
 	[F_OWNER_ID] = {.type = "JavaThread", .name = "_monitor_owner_id"}, /* 24 and later */
 	[F_LOCKS] = {.type = "JavaThread", .name = "_lock_stack"},	    /* 21 and later */
-	[F_PENDING_OLD] = {.type = "Thread", .name = "_current_pending_monitor"},
 	[F_WAITING_OLD] = {.type = "Thread", .name = "_current_waiting_monitor"},
 	[F_STACK_BASE_OLD] = {.type = "Thread", .name = "_stack_base"},
 	[F_STACK_SIZE_OLD] = {.type = "Thread", .name = "_stack_size"},
@@ -78,7 +74,6 @@ int waits_open(struct waits *w, pid_t pid, uint64_t bias, const uint64_t at[VM_S
 		return err;
 	w->pid = pid;
 	w->offsets = (struct waits_offsets){.state = offset_of(f, F_STATE, F_STATE),
-					    .pending = offset_of(f, F_PENDING, F_PENDING_OLD),
 					    .waiting = offset_of(f, F_WAITING, F_WAITING_OLD),
 					    .stack_base = offset_of(f, F_STACK_BASE, F_STACK_BASE_OLD),
 					    .stack_size = offset_of(f, F_STACK_SIZE, F_STACK_SIZE_OLD),
@@ -322,8 +317,8 @@ bool waits_read(struct waits *w, uint64_t java_thread, struct wait_object *to)
 	if (!w->layout || !(w->layout->objects.flags & BRAID_OBJECTS_THREADS) ||
 	    !(w->layout->flags & BRAID_LAYOUT_NAMES))
 		return false;
-	if (o->pending && o->monitor_object && o->monitor_owner) {
-		monitor = word_at(w, java_thread + o->pending);
+	if (w->layout->thread_pending && o->monitor_object && o->monitor_owner) {
+		monitor = word_at(w, java_thread + w->layout->thread_pending);
 		if (monitor && waits_monitor(w, monitor, to)) {
 			to->how = WAIT_FOR_MONITOR;
 			return true;

@@ -20,7 +20,7 @@ enum wait_for { WAIT_FOR_NOTHING, WAIT_FOR_MONITOR, WAIT_FOR_NOTIFY, WAIT_FOR_BL
 
 /* Offsets in the VM's objects; 0: the VM has no such field. */
 struct waits_offsets {
-	uint16_t state, pending, waiting, stack_base, stack_size, owner_id, locks_top, locks_base; /* JavaThread */
+	uint16_t state, waiting, stack_base, stack_size, owner_id, locks_top, locks_base; /* JavaThread */
 	uint16_t monitor_object, monitor_owner;
 };
 

@@ -112,12 +112,15 @@ WALK_INLINE __u64 parked_thread(struct braid_walk *w, const struct braid_layout 
 	return walk_read(w, &own, 8, thread + l->objects.thread_eetop) || own != java_thread ? 0 : thread;
 }
 
-/* The object that such a thread is parked for; 0: none, or not readable. */
+/*
+ * The object that such a thread is parked for; 0: none, or not readable. A thread that names its blocker and has not
+ * parked yet may have to enter a monitor before: ConditionObject.await does, where it initialises a class.
+ */
 WALK_PART __u64 parked_blocker(struct braid_walk *w, const struct braid_layout *l, __u64 java_thread, bool mounted)
 {
-	__u64 thread;
+	__u64 thread, monitor = 0;
 
-	if (!w || !l)
+	if (!w || !l || (l->thread_pending && walk_read(w, &monitor, 8, java_thread + l->thread_pending)) || monitor)
 		return 0;
 	thread = parked_thread(w, l, java_thread, mounted);
 	return thread ? object_field(w, l, thread + l->objects.thread_blocker) : 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import java.lang.reflect.Method;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
@@ -8,6 +9,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.concurrent.locks.StampedLock;
@@ -136,6 +138,44 @@ public class Locks {
 		contend("semaphore", semaphore::acquire, semaphore::release);
 	}
 
+	/*
+	 * Names what it would park for, and waits for a monitor: ConditionObject.await does so when it is the first one that
+	 * needs a class. Before Java 14, only the JDK itself can.
+	 */
+	static void misled() throws Exception {
+		Object monitor = new int[0];
+		CyclicBarrier free = new CyclicBarrier(2), held = new CyclicBarrier(2);
+		Method setBlocker;
+
+		try {
+			setBlocker = LockSupport.class.getMethod("setCurrentBlocker", Object.class);
+		} catch (NoSuchMethodException e) {
+			return;
+		}
+		Thread holder = thread("holder", () -> {
+			for (int i = 0; i < rounds; i++) {
+				synchronized (monitor) {
+					held.await();
+					Thread.sleep(HELD_MS);
+				}
+				free.await();
+			}
+		});
+		Thread misled = thread("misled", () -> {
+			for (int i = 0; i < rounds; i++) {
+				held.await();
+				setBlocker.invoke(null, semaphore);
+				synchronized (monitor) {
+					setBlocker.invoke(null, (Object)null);
+				}
+				free.await();
+			}
+		});
+
+		holder.join();
+		misled.join();
+	}
+
 	public static void main(String[] args) throws Exception {
 		rounds = Integer.parseInt(args[0]);
 		Lock write = shared.writeLock();
@@ -147,5 +187,6 @@ public class Locks {
 			() -> stamped.unlockWrite(stamp.get()));
 		inVain();
 		noLocks();
+		misled();
 	}
 }

@@ -5,9 +5,10 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /*
  * Threads block on monitors of two classes and wait on a third, and print their own measures: "blocked CLASS
- * NANOSECONDS TIMES" and "waited CLASS NANOSECONDS TIMES TIMED-OUT"; "everywhere MILLISECONDS TIMES" is what the JVM
- * has counted, on whatever monitors they blocked. Arguments: rounds, and "virtual" for virtual
- * threads or "wait" for a line of input before.
+ * NANOSECONDS TIMES" and "waited CLASS NANOSECONDS TIMES TIMED-OUT LATE"; "everywhere MILLISECONDS TIMES" is what the
+ * JVM has counted, on whatever monitors they blocked. A late bell may have rung before the timeout, or after it and
+ * before the thread had its monitor again. Arguments: rounds, and "virtual" for virtual threads or "wait" for a line of
+ * input before.
  */
 public class Monitors {
 	static final class Narrow {
@@ -39,7 +40,8 @@ public class Monitors {
 	static final Bell bell = new Bell();
 	static final Sum blockedNarrow = new Sum(), blockedWide = new Sum(), waited = new Sum();
 	static final AtomicLong blockedMs = new AtomicLong(), blockedTimes = new AtomicLong();
-	static int timedOut;
+	static final int TIMEOUT_MS = 30;
+	static int timedOut, late;
 
 	/* The JVM's count of this thread's blocked times; -1 for a virtual thread, for which there is none. */
 	static long timesBlocked() {
@@ -83,10 +85,13 @@ public class Monitors {
 				long since = System.nanoTime();
 
 				bell.rung = false;
-				bell.wait(30);
-				waited.add(System.nanoTime() - since);
+				bell.wait(TIMEOUT_MS);
+				long took = System.nanoTime() - since;
+				waited.add(took);
 				if (!bell.rung)
 					timedOut++;
+				else if (took >= TIMEOUT_MS * 1_000_000L)
+					late++;
 			}
 		}
 	}
@@ -160,6 +165,6 @@ public class Monitors {
 		System.out.println("everywhere " + blockedMs + " " + blockedTimes);
 		System.out.println("blocked Monitors$Narrow " + blockedNarrow.ns + " " + blockedNarrow.times);
 		System.out.println("blocked Monitors$Wide " + blockedWide.ns + " " + blockedWide.times);
-		System.out.println("waited Monitors$Bell " + waited.ns + " " + waited.times + " " + timedOut);
+		System.out.println("waited Monitors$Bell " + waited.ns + " " + waited.times + " " + timedOut + " " + late);
 	}
 }

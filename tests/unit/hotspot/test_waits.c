@@ -41,6 +41,7 @@ static void setup(void)
 	layout = (struct braid_layout){
 		.flags = BRAID_LAYOUT_NAMES,
 		.symbol_body = 2,
+		.thread_pending = AT(PENDING),
 		.objects = {.flags = BRAID_OBJECTS_THREADS | BRAID_OBJECTS_BLOCKERS | BRAID_OBJECTS_HANDLES,
 			    .carrier = AT(THREAD),
 			    .thread_eetop = AT(2),
@@ -60,8 +61,7 @@ static void setup(void)
 	vm.monitor[OBJECT] = address(&vm.handle);
 	waits = (struct waits){.pid = getpid(),
 			       .layout = &layout,
-			       .offsets = {.pending = AT(PENDING),
-					   .waiting = AT(WAITING),
+			       .offsets = {.waiting = AT(WAITING),
 					   .stack_base = AT(BASE),
 					   .stack_size = AT(SIZE),
 					   .locks_top = AT(TOP),
