@@ -12,7 +12,7 @@ public class Owner {
 
 	static final class Held {}
 	static final class Told {
-		boolean so;
+		boolean listened, so;
 	}
 
 	static final Held held = new Held();
@@ -39,10 +39,19 @@ public class Owner {
 		}
 	}
 
+	static boolean isListenedTo() {
+		synchronized (told) {
+			return told.listened;
+		}
+	}
+
+	/* The other one says that it listens when it has the monitor, which it leaves to wait. */
 	static void tell() throws Exception {
-		untilIn(Thread.State.WAITING);
+		while (!isListenedTo())
+			Thread.sleep(1);
 		Thread.sleep(HOLD_MS);
 		synchronized (told) {
+			told.listened = false;
 			told.so = true;
 			told.notify();
 		}
@@ -51,6 +60,7 @@ public class Owner {
 	static void listen() throws Exception {
 		synchronized (told) {
 			told.so = false;
+			told.listened = true;
 			while (!told.so)
 				told.wait();
 		}

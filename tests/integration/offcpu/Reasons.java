@@ -18,6 +18,7 @@ public class Reasons {
     static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     static final Object MONITOR = new Object();
     static final ReentrantLock LOCK = new ReentrantLock();
+    static final Thread MAIN = Thread.currentThread();
     static volatile boolean held;
 
     interface Act {
@@ -61,6 +62,9 @@ public class Reasons {
     static void holds() throws Exception {
         synchronized (MONITOR) {
             held = true;
+            while (MAIN.getState() != Thread.State.BLOCKED) {
+                Thread.sleep(1);
+            }
             Thread.sleep(WHILE_MS);
         }
     }
@@ -74,6 +78,9 @@ public class Reasons {
     static void holdsLock() throws Exception {
         LOCK.lock();
         held = true;
+        while (!LOCK.hasQueuedThreads()) {
+            Thread.sleep(1);
+        }
         Thread.sleep(WHILE_MS);
         LOCK.unlock();
     }

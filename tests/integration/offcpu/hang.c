@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Threads in calls that do not end, each in a function of its own. Prints the ports of their peers and "ready", ends
- * the poll at a line, and ends with its input.
+ * the poll at a line, whose thread then prints "went_on", and ends with its input.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -51,6 +51,8 @@ static void *polls(void *unused)
 	struct pollfd p = {.fd = to_poll, .events = POLLIN};
 
 	check(poll(&p, 1, -1) <= 0, "poll");
+	puts("went_on");
+	fflush(stdout);
 	return unused;
 }
 
@@ -74,10 +76,7 @@ int main(void)
 		check(pthread_create(&t, NULL, all[i], NULL), "pthread_create");
 	puts("ready");
 	fflush(stdout);
-	while (getchar() != EOF) {
+	while (getchar() != EOF)
 		check(write(peer, "", 1) != 1, "write");
-		puts("went_on");
-		fflush(stdout);
-	}
 	_exit(0);
 }

@@ -38,8 +38,12 @@
 #define APART __attribute__((noinline, noclone))
 
 static int ends[2], futex_word, listening, held, faults, watched;
+static int entered; /* how many times a thread has begun to wait, and the one at which the helper acts */
+static int awaited;
+static pid_t waiter;
 static struct sockaddr_in address = {.sin_family = AF_INET};
 static char *page;
+static int watching; /* whether a socket is watched, from which nobody receives */
 
 static int64_t ns_of(clockid_t id)
 {
@@ -159,10 +163,31 @@ APART static void stops(void)
 
 /* ---- what ends it ---- */
 
+/* 'R': it runs, or could. */
+static char state_of(pid_t thread)
+{
+	char path[32], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)thread);
+	f = fopen(path, "re");
+	must(f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1);
+	fclose(f);
+	return state;
+}
+
+/* On a busy machine, a thread comes late to where it waits. */
+static void await_wait(int number)
+{
+	while (__atomic_load_n(&entered, __ATOMIC_SEQ_CST) < number || state_of(waiter) == 'R')
+		usleep(1000);
+	usleep(WHILE_US);
+}
+
 static void *helper(void *act)
 {
 	prctl(PR_SET_NAME, "helper");
-	usleep(WHILE_US);
+	await_wait(awaited);
 	((void (*)(void))act)();
 	return NULL;
 }
@@ -183,7 +208,8 @@ APART static void connects(void)
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	must(!connect(fd, (struct sockaddr *)&address, sizeof(address)));
-	usleep(WHILE_US);
+	if (!watching)
+		await_wait(awaited + 1); /* to receive */
 	must(send(fd, "x", 1, 0) == 1);
 	usleep(WHILE_US); /* while its name is read */
 	close(fd);
@@ -204,9 +230,15 @@ APART static void fills(void)
 
 /* ---- each of them, measured ---- */
 
+static void begin_wait(void)
+{
+	__atomic_add_fetch(&entered, 1, __ATOMIC_SEQ_CST);
+}
+
 #define OFF(name, call)                                                                                                \
 	do {                                                                                                           \
 		int64_t from = ns_of(CLOCK_MONOTONIC), cpu = ns_of(CLOCK_THREAD_CPUTIME_ID), used, to;                 \
+		begin_wait();                                                                                          \
 		call;                                                                                                  \
 		used = ns_of(CLOCK_THREAD_CPUTIME_ID) - cpu;                                                           \
 		to = ns_of(CLOCK_MONOTONIC);                                                                           \
@@ -214,10 +246,13 @@ APART static void fills(void)
 		       (long long)(to - from - used));                                                                 \
 	} while (0)
 
+/* `act` is done when this thread has waited for a while. */
 static pthread_t begin(void (*act)(void))
 {
 	pthread_t t;
 
+	awaited = entered + 1;
+	waiter = (pid_t)syscall(SYS_gettid);
 	must(!pthread_create(&t, NULL, helper, (void *)act));
 	return t;
 }
@@ -243,10 +278,12 @@ static void several(void)
 	OFF("epolls_pipe", epolls_pipe());
 	end(t);
 	must(read(ends[0], &byte, 1) == 1);
+	watching = 1;
 	t = begin(connects);
 	OFF("epolls_socket", epolls_socket());
 	fd = accept(listening, NULL, NULL);
 	end(t);
+	watching = 0;
 	close(fd);
 	close(watched);
 }
@@ -387,6 +424,8 @@ static void code_32bit(void)
 		fflush(stdout);
 		_exit(0);
 	}
+	while (state_of(pid) == 'R')
+		usleep(1000);
 	usleep(WHILE_US);
 	writes();
 	must(waitpid(pid, &status, 0) == pid);
@@ -431,6 +470,7 @@ static void worker(const struct io_uring_sqe *request, void (*meanwhile)(void))
 	sqe->flags = IOSQE_ASYNC;
 	__atomic_store_n((uint32_t *)(queue + tail), 1, __ATOMIC_RELEASE);
 	t = begin(meanwhile);
+	begin_wait();
 	must(syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1);
 	end(t);
 	close(ring);
