@@ -11,7 +11,8 @@ python3 "$LIB_DIR/programs/alter_libjvm.py" "$liar" || skip "this JVM has no sym
 start_worker honest "-Xlog:safepoint:safepoint.log"
 honest=$JAVA_PID
 mkfifo storm.in
-"$JAVA" -Xmx64m "-Xlog:jit+compilation=debug:compilation.log" -cp "$CLASSES" Storm 12 wait <storm.in >storm.out 2>&1 &
+# It waits for each compilation, so that there are as many on a busy machine.
+"$JAVA" -Xbatch -Xmx64m "-Xlog:jit+compilation=debug:compilation.log" -cp "$CLASSES" Storm 12 wait <storm.in >storm.out 2>&1 &
 storm=$!
 exec {STORM}>storm.in
 start_record -e safepoint,jit -o trace -p "$liar" -p "$honest" -p "$storm"

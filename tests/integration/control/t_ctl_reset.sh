@@ -7,12 +7,6 @@ source "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/integration/jni/user.sh
 source "$LIB_DIR/jni/user.sh"
 
-# reports FILE KIND COUNT: so many events of the kind are in the trace, which the recorder flushes each second.
-reports()
-{
-	[[ $(braid script --event "$2" "$1" 2>/dev/null | grep -c " braid:$2: ") -ge $3 ]]
-}
-
 # ---- JNI references ----
 start_user -XX:+UseG1GC
 start_record -q -e jni -o jni.trace -p "$JAVA_PID"

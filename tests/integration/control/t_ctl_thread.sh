@@ -30,8 +30,14 @@ mkfifo pair.in
 "$JAVA" -cp "$CLASSES" Pair <pair.in >pair.out 2>pair.err &
 JAVA_PID=$!
 open_worker pair
-first=$(tid_of pair-0)
-second=$(tid_of pair-1)
+# A thread gets its name when it runs.
+named()
+{
+	first=$(tid_of pair-0)
+	second=$(tid_of pair-1)
+	[[ -n $first && -n $second ]]
+}
+wait_for "the names of both threads" named
 vm=$(tid_of "VM Thread")
 
 start_record -e alloc=1m,lock=1ns -p "$JAVA_PID" -o a.trace

@@ -7,6 +7,13 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/dumps.sh"
 
+has_deep()
+{
+	braid threads "$JAVA_PID" --json >dump.json 2>err || true
+	grep -q 'the dump lacks virtual threads: [0-9]* references in the heap cannot be followed while ZGC' err ||
+		says 'is_virtual("deep", "WAITING", "unmounted", "deep")' 2>said
+}
+
 mkdir old
 "$JAVA_HOME/bin/javac" -source 8 -target 8 -d old "$TEST_DIR/Deadlocks.java" &>javac.out || fail "$(cat javac.out)"
 for home in $(jdks); do
@@ -26,8 +33,6 @@ for home in $(jdks); do
 	done
 	# What ZGC has moved and the program has not touched since is missing, and that is said.
 	start_program out "$home/bin/java" -XX:+UseZGC -cp . Virtual 3000
-	braid threads "$JAVA_PID" --json >dump.json 2>err || true
-	grep -q 'the dump lacks virtual threads: [0-9]* references in the heap cannot be followed while ZGC' err ||
-		says 'is_virtual("deep", "WAITING", "unmounted", "deep")' || fail "ZGC: $(cat err)"
+	wait_for "what ZGC has left" has_deep
 	end_program
 done

@@ -10,8 +10,9 @@ if [[ $(java_version) -lt 11 ]]; then
 		"and nothing else" 'lost == []'
 	exit 0
 fi
+# On a busy machine the VM thread, too, waits for a CPU between a thread's stop and its own next look.
 for collector in G1 Serial; do
-	braid record -e safepoint -o trace -- "$JAVA" -Xmx512m "-XX:+Use${collector}GC" -Xlog:safepoint:safepoint.log \
+	"${UNDISTURBED[@]}" "$BUILD/braid" record -e safepoint -o trace -- "$JAVA" -Xmx512m "-XX:+Use${collector}GC" -Xlog:safepoint:safepoint.log \
 		-cp "$CLASSES" Late 20 2>err
 	if [[ $(java_version) -lt 13 ]]; then
 		sed -n 's/.*Entering safepoint region: \(.*\)/name \1/p; s/.*were stopped: \([0-9.]*\) seconds, Stopping threads took: \([0-9.]*\) .*/took \2 \1/p' \

@@ -10,6 +10,11 @@ taken()
 	[[ $(braid script --event heap "$1" 2>/dev/null | wc -l) -ge $2 ]]
 }
 
+finds_estimate()
+{
+	braid script --event heap_estimate none.trace 2>/dev/null | finds .
+}
+
 KNOWN='(lambda n: [e.weight for e in sorted(of("heap_class", name="HeapObjects$Known"), key=lambda e: e.time_ns) if e.number == n])'
 
 start_program out "$JAVA" -Xmx256m -Xms256m -XX:+UseSerialGC -cp "$CLASSES" HeapObjects "$CLASSES"
@@ -52,7 +57,9 @@ wait_for "the first histogram" taken later.trace 1
 braid ctl "$JAVA_PID" dump
 wait_for "another one" taken later.trace 2
 stop_record
-braid record -d 1 -q -e heap --max-pause 1ns -p "$JAVA_PID" -o none.trace
+start_record -q -e heap --max-pause 1ns -p "$JAVA_PID" -o none.trace
+wait_for "the word about it" finds_estimate
+stop_record
 events none.trace "it says so" 'of("heap") == [] and len(of("heap_estimate")) >= 1 and all(e.flags == 8 for e in of("heap_estimate"))'
 braid report --full none.trace | finds 'not taken: it was expected to take longer than --max-pause allows$' || fail "the report does not say so"
 end_program

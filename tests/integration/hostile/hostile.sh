@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 # What the tests share that record hostile programs (tests/hostile) beside an honest JVM. Each hostile program runs as
-# another user and with the lowest priority. Sourced after lib.sh.
+# another user and with the priority HOSTILE_NICE, or the lowest. Sourced after lib.sh.
 
 MEMORY_KB=262144
 ENDS_S=30 # far longer than an end takes on a busy machine, far shorter than waiting for a silent peer would take
 
 # What a JVM that was killed left there would be in the way of a process that gets its pid.
-for path in /tmp/.java_pid*; do
+for path in /tmp/.java_pid*[0-9]; do
 	[[ -e /proc/${path##*pid} ]] || rm -f "$path"
 done
 "${CC:-gcc}" -std=c11 -D_GNU_SOURCE -O2 -I"$LIB_DIR/../../include" "$LIB_DIR"/../hostile/*.c -o hostile -pthread
@@ -28,7 +28,7 @@ start_hostile()
 	for mode in "$@"; do
 		ln -sf "$PWD/hostile" "$PWD/$mode"
 		rm -f "$mode.out"
-		(cd room && exec nice -n 19 setpriv --reuid=65534 --regid=65534 --clear-groups "$OLDPWD/$mode") \
+		(cd room && exec nice -n "${HOSTILE_NICE:-19}" setpriv --reuid=65534 --regid=65534 --clear-groups "$OLDPWD/$mode") \
 			>"$mode.out" 2>"$mode.err" &
 		PIDS_OF[$mode]=$!
 	done

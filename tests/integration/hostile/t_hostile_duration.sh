@@ -5,7 +5,8 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/hostile.sh"
 
-LATE_MS=10000 # the recording does not wait for a silent JVM, which alone would take 20 s
+LATE_MS=15000 # the recording does not wait for a silent JVM, which alone would take 20 s
+HOSTILE_NICE=0 # they sleep most of the time, but have to answer in that of the recording
 mapfile -t modes < <(./hostile --list asked)
 start_hostile "${modes[@]}"
 start_worker stopped

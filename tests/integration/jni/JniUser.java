@@ -101,6 +101,8 @@ public final class JniUser {
 			t.join();
 	}
 
+	static volatile boolean held;
+
 	/** A thread that allocates needs a collection while this one is in a critical section, which lasts until then. */
 	private static void holdUp(int times) throws InterruptedException {
 		for (int i = 0; i < times; i++) {
@@ -108,15 +110,17 @@ public final class JniUser {
 			CountDownLatch begun = new CountDownLatch(1);
 			Thread allocates = new Thread(() -> {
 				begun.countDown();
-				for (long bytes = 0; bytes < 1L << 27; bytes += 1 << 16) {
+				while (held) {
 					garbage = new byte[1 << 16];
 					progress[0] = (byte) (progress[0] % 100 + 1);
 				}
 			}, "allocates-" + i);
 
+			held = true;
 			allocates.start();
 			begun.await();
 			criticalUntilStill(progress, i);
+			held = false;
 			allocates.join();
 		}
 	}

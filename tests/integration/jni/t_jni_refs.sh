@@ -17,12 +17,12 @@ table
 [[ $TABLE != "$before" ]] || fail "no JNI function is hooked"
 say leak 300
 braid ctl "$RECORD_PID" dump >/dev/null
+wait_for "the first report" reports a.trace jni_refs 1
 say weak 30
 say threads 500
 say free 120
 stop_record
-table
-[[ $TABLE == "$before" ]] || fail "the table is not what it was: $before, $TABLE"
+wait_for "the table as it was" table_is "$before"
 
 events a.trace \
 	"two reports" "len(of('jni_refs')) == 2" \

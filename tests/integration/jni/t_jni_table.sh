@@ -9,11 +9,6 @@ source "$TEST_DIR/user.sh"
 start_user -XX:+UseG1GC
 table
 before=$TABLE
-as_before()
-{
-	table
-	[[ $TABLE == "$before" ]]
-}
 
 start_record -q -e cpu -o a.trace -p "$JAVA_PID"
 wait_joined "$JAVA_PID"
@@ -25,11 +20,11 @@ for _ in 1 2 3 4 5; do
 	braid ctl "$RECORD_PID" disable jni,jni-critical >/dev/null
 done
 say leak 1
-as_before || fail "the table is not what it was, $before: $TABLE"
+wait_for "the table as it was" table_is "$before"
 braid ctl "$RECORD_PID" enable jni >/dev/null
 say leak 10
 kill -KILL "$RECORD_PID"
-wait_for "the table as it was, after the recorder was killed" as_before
+wait_for "the table as it was, after the recorder was killed" table_is "$before"
 
 # Another agent comes during the recording, and stays.
 start_record -q -e jni -o b.trace -p "$JAVA_PID"
@@ -49,6 +44,6 @@ start_record -q -e jni -o c.trace -p "$JAVA_PID"
 wait_events "$JAVA_PID"
 say leak 10
 stop_record
-as_before || fail "the table is not what it was, $before: $TABLE"
+wait_for "the table as it was" table_is "$before"
 events c.trace "all references are seen" "of('jni_refs')[-1]['value'] == 10" "no complaint" "notices == []"
 end_user

@@ -22,12 +22,24 @@ say()
 	wait_for "the program to $*" has_done "$before"
 }
 
+# reports FILE KIND COUNT: so many events of the kind are in the trace, which the recorder flushes each second.
+reports()
+{
+	[[ $(braid script --event "$2" "$1" 2>/dev/null | grep -c " braid:$2: ") -ge $3 ]]
+}
+
 # table: sets TABLE to a checksum of the JVM's table of JNI functions.
 table()
 {
 	say table
 	# shellcheck disable=SC2034 # for the test
 	TABLE=$(sed -n 's/^TABLE //p' out | tail -n 1)
+}
+
+table_is()
+{
+	table
+	[[ $TABLE == "$1" ]]
 }
 
 # The end of its input ends the program. It has said nothing, and neither have the JVM's checks of JNI.

@@ -21,6 +21,13 @@ public class Virtual {
 		}
 	}
 
+	/* Threads that run without end keep the carriers from all that do not wait yet. */
+	static void awaitQueued(ReentrantLock... locks) throws InterruptedException {
+		for (ReentrantLock lock : locks)
+			while (!lock.hasQueuedThreads())
+				Thread.sleep(1);
+	}
+
 	static void lockBoth(ReentrantLock first, ReentrantLock second, CountDownLatch both) {
 		first.lock();
 		both.countDown();
@@ -99,6 +106,7 @@ public class Virtual {
 			start("monitor-1", () -> enterBoth(m, n, monitors));
 			start("monitor-2", () -> enterBoth(n, m, monitors));
 		}
+		awaitQueued(a, b, c, d);
 		Thread.sleep(100);
 		start("running", Virtual::run);
 		start("queued", Virtual::run);
