@@ -16,7 +16,7 @@ import java.util.concurrent.locks.StampedLock;
 
 /*
  * Threads that wait for locks of java.util.concurrent that others hold, and for other things. "locked CLASS NANOSECONDS
- * TIMES" is their own measure. Argument: rounds.
+ * TIMES ALL" is their own measure: of those that took long, how many they were, and the nanoseconds of all. Argument: rounds.
  */
 public class Locks {
 	static final long HELD_MS = 8, LONG_NS = 2_000_000;
@@ -76,7 +76,7 @@ public class Locks {
 			}
 		});
 		Thread waiter = thread("waiter", () -> {
-			long ns = 0;
+			long ns = 0, all = 0;
 			int times = 0;
 
 			for (int i = 0; i < rounds; i++) {
@@ -84,10 +84,11 @@ public class Locks {
 				held.await();
 				long took = get(acquire);
 				release.run();
+				all += took;
 				ns += took >= LONG_NS ? took : 0;
 				times += took >= LONG_NS ? 1 : 0;
 			}
-			System.out.println("locked " + what + " " + ns + " " + times);
+			System.out.println("locked " + what + " " + ns + " " + times + " " + all);
 		});
 
 		waiter.join();
@@ -122,7 +123,7 @@ public class Locks {
 		}
 		done.countDown();
 		holder.join();
-		System.out.println("locked Locks$Own " + ns + " " + rounds);
+		System.out.println("locked Locks$Own " + ns + " " + rounds + " " + ns);
 	}
 
 	static void noLocks() throws Exception {

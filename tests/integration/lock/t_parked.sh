@@ -15,18 +15,18 @@ rounds=40
 # which threads wait on a busy machine, too.
 braid record -e cpu,lock,wait -o both.trace -- "$JAVA" -cp "$CLASSES" Locks $rounds >both.trace.truth 2>err
 events both.trace \
-	"each lock" 'len({c for c, _, _ in truth["locked"] if "." in c or "$" in c}) == 4' \
-	"no longer than the program says, and mostly as long" 'all(took <= 1.05 * int(ns) and
+	"each lock" 'len({c for c, *_ in truth["locked"] if "." in c or "$" in c}) == 4' \
+	"no longer than the program says, and mostly as long" 'all(took <= 1.05 * int(whole) and
 			(took > 0.4 * int(ns) or (c.endswith("ReentrantLock$NonfairSync") and jdk8))
-		for jdk8 in ['"$((rounds == 100))"'] for c, ns, _ in truth["locked"] if "." in c or "$" in c
+		for jdk8 in ['"$((rounds == 100))"'] for c, ns, _, whole in truth["locked"] if "." in c or "$" in c
 		for took in [sum(e.duration_ns for e in of("lock", name=c) if {"Locks.get", "Locks.inVain"} & set(e.stack))])' \
 	"by whom it is held" 'all(most(e.other is not None and e.other.name == ("miser" if c == "Locks$Own" else "holder")
-			for e in of("lock", name=c) if e.duration_ns > 4e6) for c, _, _ in truth["locked"] if "." in c or "$" in c)' \
+			for e in of("lock", name=c) if e.duration_ns > 4e6) for c, *_ in truth["locked"] if "." in c or "$" in c)' \
 	"where" 'most(any("Locks" in f for f in e.stack) for e in of("lock"))' \
 	"what nobody owns is no lock" 'not [e.name for e in of("lock") if any(w in e.name
 		for w in ("Semaphore", "Latch", "Condition", "Queue", "Future", "Barrier"))]' \
 	"but is waited for" 'total([e for e in of("offcpu") if e.thread.name == "waiter" and any("Semaphore" in f for f in e.stack)],
-			"duration_ns") > 0.4 * int(next(ns for c, ns, _ in truth["locked"] if c == "semaphore"))' \
+			"duration_ns") > 0.4 * int(next(ns for c, ns, *_ in truth["locked"] if c == "semaphore"))' \
 	"nor is a monitor what was named before" 'not [e.name for e in of("offcpu") + of("lock") if e.thread.name == "misled" and "Semaphore" in e.name]' \
 	"no time twice" 'at_once(of("offcpu") + [l for l in of("lock") if l.flags & 1]) == []' \
 	"nothing lost" 'lost == []'
@@ -34,10 +34,12 @@ events both.trace \
 braid report --json --top 1000 both.trace >both.json
 python3 -c '
 import json
-b = json.load(open("both.json"))["events"]["offcpu"]
+r = json.load(open("both.json"))
+b = r["events"]["offcpu"]
 assert b["idle"] > 0 and b["idle_s"] > 0, b
-names = {t["name"] for t in b["by_thread"]}
-assert not [n for n in names if n.startswith(("GC Thread", "VM Thread", "VM Periodic", "C2 Compiler", "Reference Handler", "braid agent"))], names
+# They wait for almost all of the time. On a busy machine, they also wait for each other, for moments.
+long = {t["name"] for t in b["by_thread"] if t["weight_s"] > 0.1 * r["duration_s"]}
+assert not [n for n in long if n.startswith(("GC Thread", "VM Thread", "VM Periodic", "C2 Compiler", "Reference Handler", "braid agent"))], long
 assert not [s["name"] for s in b["by_site"] if "getTask" in s["name"]]
 ' || fail "idle threads are not apart"
 braid report --full both.trace >both.txt

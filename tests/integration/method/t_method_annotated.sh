@@ -23,7 +23,12 @@ rounds()
 
 start_record -e 'method=/@[$](Route|Path)$/,method=/^Annotated[$]Ord.*s$#^(list|none)[(]/,method=@*$Service' -o b.trace -p "$JAVA_PID"
 wait_joined "$JAVA_PID"
-wait_for "rounds" rounds $(($(grep -c '^ROUND' out) + 100))
+# have_calls: the trace has calls of all of them.
+have_calls()
+{
+	(events b.trace "calls" "len({e.name for e in of('method')}) >= 3") &>said
+}
+wait_for "timed calls" have_calls
 braid ctl "$RECORD_PID" interval 'method=/@[$](Route|Path)$/>1h' >ctl.out
 wait_for "more rounds" rounds $(($(grep -c '^ROUND' out) + 10))
 stop_record

@@ -33,11 +33,13 @@ filtered longest 'duration<20ms' "e.duration_ns < 20e6" \
 	e.flags >> 20 & 15 == 3]) == 12 and len([e for e in of('offcpu') if e.thread.name == 'napper-short' and
 	e.flags >> 20 & 15 == 3]) + total([e for e in of('counted', number=5) if e.thread.name == 'napper-short' and
 	e.flags >> 20 & 15 == 3]) == 160"
-# The first ones can come before the recorder knows the program.
+# The first ones can come before the recorder knows the program, and none of them when another one has a stack.
 filtered name 'comm~"napper-*" && state=="sleeping"' "e.thread.name.startswith('napper-') and c == 3" \
 	"all naps" "Counter(e.thread.name for e in of('offcpu')) == {'napper-short': 160, 'napper-long': 12}" \
 	"where they were" "[w for w in [Counter(f for e in of('offcpu') for f in e.stack if f in ('left', 'right', '[incomplete]'))]
-		if w['left'] <= 129 and w['right'] <= 43 and w.total() == 172 and w['[incomplete]'] < 43]"
+		if w['left'] <= 129 and w['right'] <= 43 and w.total() == 172] and
+		max([e.time_ns for e in of('offcpu') if '[incomplete]' in e.stack], default=0) <=
+		min(e.time_ns + e.duration_ns for e in of('offcpu') if 'left' in e.stack or 'right' in e.stack)"
 filtered states 'state!="pipe" && state!="runnable"' "c not in (1, 6)"
 filtered either 'comm=="napper-long"&&duration>25ms || comm=="taker"&&state~"p?pe"' \
 	"(e.thread.name == 'napper-long' and e.duration_ns > 25e6) or (e.thread.name == 'taker' and c == 6)" \

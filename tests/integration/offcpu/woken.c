@@ -15,7 +15,7 @@
 
 #define SOON_NS 500000 /* on a busy machine, the other thread may wait for a CPU before it writes */
 #define LONG_NS 1200000
-#define LONG_ONES 15 /* of each kind */
+#define LONG_ONES 40 /* of each kind; the recorder may not know the program yet at the first ones */
 #define ROUNDS_MAX 10000
 
 static atomic_bool asks, ended;

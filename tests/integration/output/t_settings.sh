@@ -4,12 +4,20 @@
 # takes: 6 s
 source "$(dirname "$0")/../lib.sh"
 
+# recorded TRACE OPTION...: a recording that the JVM's agent has joined.
+recorded()
+{
+	start_record -q "${@:2}" -o "$1" -p "$JAVA_PID"
+	wait_joined "$JAVA_PID"
+	stop_record
+}
+
 start_worker w -XX:MaxHeapSize=64m -XX:+UseSerialGC -XX:OnError='echo --db.password=hunter2' -Dgreeting='good day' \
 	-Dapi.token=hunter2 -Dempty= -Dlong="$(printf 'ab%.0s' {1..3000})"
 "$JAVA_HOME/bin/jcmd" "$JAVA_PID" VM.flags -all >flags
 "$JAVA_HOME/bin/jcmd" "$JAVA_PID" VM.system_properties >properties # its date's time zone is a property from now on
 "$JAVA_HOME/bin/jcmd" "$JAVA_PID" VM.system_properties >properties
-braid record -q -d 500ms -o a.trace -p "$JAVA_PID"
+recorded a.trace
 braid info --json a.trace >a.json
 python3 - a.json flags properties <<'END' || fail "jcmd knows other settings"
 import json, re, sys
@@ -77,12 +85,12 @@ end_worker w "$JAVA_PID"
 
 # A program's own properties are code of the program. It is not run for who does not want them, and may fail.
 start_program own "$JAVA" -Dgreeting=hello -cp "$CLASSES" OwnProperties
-braid record -q -d 200ms --no-properties -o c.trace -p "$JAVA_PID"
+recorded c.trace --no-properties
 braid info --settings c.trace | finds "^pid $JAVA_PID  flags and system properties are not known\$" ||
 	fail "recorded in spite of --no-properties: $(braid info --settings c.trace)"
 braid heap -n 1 "$JAVA_PID" >counted
 ! grep asked own || fail "the program's code was run for nobody"
-braid record -q -d 200ms -o d.trace -p "$JAVA_PID"
+recorded d.trace
 grep -q asked own || fail "the properties were not asked for"
 braid info --settings d.trace | finds '^  -Dgreeting=hello$' || fail "those that the JVM began with are missing: $(braid info --settings d.trace)"
 end_program

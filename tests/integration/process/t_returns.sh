@@ -18,6 +18,17 @@ check calls.trace "enough samples" "weight(matching(stacks, 'main;calls(;|$)')) 
 	"stacks are whole" 'at_least(i["samples"]["complete"], i["samples"]["total"], 95)'
 
 # The program sleeps when the recording ends, and is killed.
-braid record -q -d 1 --kill -e offcpu=0ns -o asleep.trace -- ./returns "${offsets[@]}" -- 0 2>err || grep -q . asleep.trace || fail "$(cat err)"
+in_pause()
+{
+	local call
+
+	text_of "/proc/$CHILD/syscall" call
+	[[ $call == "34 "* ]]
+}
+start_record -q --kill -e offcpu=0ns -o asleep.trace -- ./returns "${offsets[@]}" -- 0
+wait_child "$RECORD_PID" returns
+wait_for "the sleep in pause()" in_pause
+kill -INT "$RECORD_PID"
+wait_end "$RECORD_PID" "the recording"
 braid export --format collapsed --event offcpu asleep.trace >asleep
 grep -Eq ';main;calls;outer;inner;(__libc_)?pause ' asleep || fail "no sleep in pause(): $(cat asleep)"

@@ -22,13 +22,13 @@ check ab.trace \
 for pid in "$a" "$b"; do
 	braid export --format collapsed --annotate --pid "$pid" ab.trace >"only-$pid"
 done
-python3 - ab.trace.json "only-$a" "only-$b" "$a" <<-'END'
+python3 - ab.trace.json "only-$a" "only-$b" "$a" "$b" <<-'END'
 	import json, sys
 	r = json.load(open(sys.argv[1]))
 	one, two = (sum(int(l.rsplit(" ", 1)[1]) for l in open(f)) for f in sys.argv[2:4])
 	assert one + two == r["samples"]["total"], (one, two, r["samples"]["total"])
-	assert one == sum(t["samples"] for t in r["threads"] if t["pid"] == int(sys.argv[4]))
-	assert one > two > 0, (one, two)
+	by_pid = [sum(t["samples"] for t in r["threads"] if t["pid"] == int(pid)) for pid in sys.argv[4:]]
+	assert [one, two] == by_pid and min(by_pid) > 0, (one, two, by_pid)
 END
 end_worker a "$a"
 end_worker b "$b"

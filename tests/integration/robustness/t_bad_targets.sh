@@ -20,11 +20,11 @@ is_of()
 	[[ $(stat -c %u "/proc/$1") -eq $2 ]]
 }
 
-sleep 0 &
-dead=$!
-wait "$dead"
 need_sample
 cp "$SAMPLE" old.trace
+sleep 0 &
+dead=$! # its number is soon another one's where numbers are few
+wait "$dead"
 for pid in "$dead" "$$,$dead"; do
 	refused "$pid" "no process $dead"
 done

@@ -48,7 +48,7 @@ wait_for "the end of its command" gone_or_zombie "$pid"
 # Another user's directory, one with an additional file, and one that is not braid's.
 hex=$(head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n')
 other=/tmp/.braid-$hex
-kept=("$other" "/tmp/.braid-f${hex:1}" "/tmp/.braid-e${hex:1}" "/tmp/.braid-d${hex:1}" "/tmp/.braid-short")
+kept=("$other" "/tmp/.braid-f${hex:1}" "/tmp/.braid-e${hex:1}" "/tmp/.braid-d${hex:1}" "/tmp/.braid-${hex:0:8}")
 [[ ${hex:0:1} != [def] ]] || kept[0]=/tmp/.braid-0${hex:1}
 trap 'rm -rf "${kept[@]}"' EXIT
 # They get their names when they are complete: another recorder may sweep at any moment.

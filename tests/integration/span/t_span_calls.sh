@@ -17,8 +17,18 @@ spans()
 	braid report --by span --sort duration --json --top 1000 "$@" "$trace"
 }
 
-braid record -q -e offcpu -e "uretprobe:$probe{retval,elapsed}" -o elapsed.trace -- ./requests
-braid record -q -e offcpu -e "uprobe:$probe" -e "uretprobe:$probe" -o pair.trace -- ./requests
+# requests TRACE OPTION...: a recording of the program, of which the recorder knows where its code is when it begins.
+requests()
+{
+	start_program said ./requests wait
+	start_record -q "${@:2}" -p "$JAVA_PID" -o "$1"
+	wait_for "the recording" answers
+	end_program
+	end_record
+}
+
+requests elapsed.trace -e offcpu -e "uretprobe:$probe{retval,elapsed}"
+requests pair.trace -e offcpu -e "uprobe:$probe" -e "uretprobe:$probe"
 for trace in elapsed pair; do
 	spans "$trace.trace" --span "uprobe:$probe" >"$trace.json"
 	cmp <(spans "$trace.trace" --span uprobe:look_up | sed 's/"filter":"[^"]*"//') <(sed 's/"filter":"[^"]*"//' "$trace.json") ||

@@ -5,7 +5,17 @@
 source "$(dirname "$0")/../lib.sh"
 
 cc -O1 -pthread -o requests "$TEST_DIR/requests.c"
-braid record -q -e offcpu -e "uprobe:$PWD/requests:request_begin" -e "uprobe:$PWD/requests:request_end" -o r.trace -- ./requests
+# requests TRACE OPTION...: a recording of the program, of which the recorder knows where its code is when it begins.
+requests()
+{
+	start_program said ./requests wait
+	start_record -q "${@:2}" -p "$JAVA_PID" -o "$1"
+	wait_for "the recording" answers
+	end_program
+	end_record
+}
+
+requests r.trace -e offcpu -e "uprobe:$PWD/requests:request_begin" -e "uprobe:$PWD/requests:request_end"
 
 braid report --by span --span request_begin..request_end --json r.trace >spans.json
 braid explain --span request_begin..request_end r.trace >slowest.txt
