@@ -8,7 +8,7 @@ import java.lang.reflect.Method;
  * Prints "thread version from to" for each call, which keeps the version that it began with until it returns.
  */
 public class ChurnRedefine {
-    static final int VERSIONS = 3;
+    static final int VERSIONS = 3, LEAST_TURNS = 10; // calls, however busy the machine is
     static final long CALL_NS = 10_000_000;
     static Instrumentation instrumentation;
     static volatile double sink;
@@ -37,7 +37,7 @@ public class ChurnRedefine {
         Class<?> c = new Loader().define(version(0));
         Method body = c.getDeclaredMethod("body", double.class, long.class);
         body.setAccessible(true);
-        for (int n = 0; System.nanoTime() < endNs; n = (n + 1) % VERSIONS) {
+        for (int n = 0, turns = 0; System.nanoTime() < endNs || turns < LEAST_TURNS; n = (n + 1) % VERSIONS, turns++) {
             int next = (n + 1) % VERSIONS;
             Thread redefiner = new Thread(() -> {
                 try {
