@@ -76,6 +76,8 @@ static void replay(JNIEnv *jni)
 
 static void apply_received(JNIEnv *jni)
 {
+	uint32_t commands;
+
 	if (!agent_enter())
 		return;
 	if (received.program_changed)
@@ -89,8 +91,10 @@ static void apply_received(JNIEnv *jni)
 		publish_notice(BRAID_NOTICE_INFO, "SIGQUIT: the agent reports now what it reports at the end, too");
 		received.commands |= 1U << BRAID_COMMAND_DUMP;
 	}
-	for (uint32_t command = 0; received.commands; command++, received.commands >>= 1)
-		if (received.commands & 1)
+	commands = received.commands;
+	received.commands = 0; /* while these publish, another one may come */
+	for (uint32_t command = 0; commands; command++, commands >>= 1)
+		if (commands & 1)
 			kinds_command(jni, (enum braid_command)command);
 	agent_leave();
 }
@@ -124,7 +128,7 @@ static void serve(JNIEnv *jni)
 		helper_busy();
 		soon = objects_retry(jni);
 		apply_received(jni);
-		soon |= kinds_work(jni);
+		soon |= kinds_work(jni) || received.commands || received.configures;
 		if (clock_ns() - ticked_ns >= TICK_NS) {
 			ticked_ns = clock_ns();
 			kinds_tick(jni);

@@ -80,7 +80,7 @@ void helper_receive(void)
 {
 	struct braid_grant message = {0};
 
-	if (received.message == LINK_IDLE)
+	if (received.message == LINK_IDLE && !received.commands) /* else what comes later would precede it */
 		received.message = link_receive(&agent.link, &message, &received.program_changed);
 	if (received.message == LINK_CONFIGURE) {
 		received.config = message.config;

@@ -328,6 +328,25 @@ answers()
 	[[ $answer == "recorder $RECORD_PID:"* || $answer == *$'\n'"recorder $RECORD_PID:"* ]]
 }
 
+# The agents of this recording have done what they were told.
+have_answered()
+{
+	answers && ! finds 'no answer yet' <ctl.answer
+}
+
+wait_answered()
+{
+	wait_for "the agents' answer" have_answered
+}
+
+# An agent answers a change when it has reported what is older than itself.
+wait_replayed()
+{
+	wait_joined "$1"
+	braid ctl "$RECORD_PID" interval lock=1ms >/dev/null
+	wait_answered
+}
+
 # samples [RECORDER]: the samples that the recorder (RECORD_PID) has received; empty when it does not answer.
 samples()
 {

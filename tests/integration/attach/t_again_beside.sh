@@ -34,6 +34,12 @@ start_worker jvm
 start_record -F 997 -p "$JAVA_PID" -o beside.trace
 beside=$RECORD_PID
 wait_joined "$JAVA_PID"
+# The JVM answers the one that has attached when the agent has connected.
+is_attached()
+{
+	! grep -q " 03 [0-9]* /tmp/\.java_pid$JAVA_PID\$" /proc/net/unix
+}
+wait_for "the end of the attaching" is_attached
 resting=$(descriptors)
 again first.trace
 check first.trace "the first beside another" "$short"

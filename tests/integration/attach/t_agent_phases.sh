@@ -22,7 +22,7 @@ starts()
 	[[ -z $2 ]] || wait_for "the agent in the JVM" maps_agent "$JAVA_PID"
 	touch "$name.go"
 	open_worker "$name" "$JAVA_PID"
-	wait_joined "$JAVA_PID"
+	wait_replayed "$JAVA_PID"
 	burn "$name" 200
 	end_worker "$name" "$JAVA_PID"
 	end_record

@@ -9,7 +9,7 @@ source "$(dirname "$0")/../lib.sh"
 pid=$!
 wait_for "compiled code" grep -qs ready inlined.out
 start_record -F 997 -p "$pid" -o a.trace
-wait_joined "$pid"
+wait_replayed "$pid"
 early=$(samples) # they may precede the agent's report of the inlining
 wait_samples 500
 stop_record

@@ -7,6 +7,7 @@ start_worker jvm
 start_record -F 997 -p "$JAVA_PID" -o first.trace
 first=$RECORD_PID
 wait_attached "$JAVA_PID"
+rings=$(grep -c 'bpf-map' "/proc/$JAVA_PID/maps")
 "$BUILD/braid" record -F 997 -p "$JAVA_PID" -o second.trace 2>second.err &
 second=$!
 two_rings()
@@ -17,7 +18,6 @@ second_answered()
 {
 	grep -q "process $JAVA_PID" second.err || two_rings "$rings"
 }
-rings=$(grep -c 'bpf-map' "/proc/$JAVA_PID/maps")
 wait_for "the second recording's word" second_answered
 burn jvm 300 "$second"
 RECORD_PID=$second

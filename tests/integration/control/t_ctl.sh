@@ -39,6 +39,7 @@ usage()
 }
 status_of()
 {
+	wait_answered
 	braid ctl "$1" status --json >status.json
 	python3 -c 'import json, sys; s = json.load(open("status.json"))[0]; j = s["jvms"][0]; assert eval(sys.argv[1]), s' "$2" ||
 		fail "the status does not say $2: $(cat status.json)"

@@ -11,7 +11,8 @@ start_worker other
 start_record -e cpu,safepoint,wait -p "$JAVA_PID" -o d.trace
 wait_joined "$JAVA_PID"
 braid ctl "$JAVA_PID" disable wait,safepoint >out
-grep -q "^process $JAVA_PID: cpu$" out || fail "disable: $(cat out)"
+wait_answered
+grep -qE "^process $JAVA_PID: cpu( \(not answered yet\))?$" out || fail "disable: $(cat out)"
 ask other gc 2
 braid ctl "$JAVA_PID" enable all >out 2>err
 grep -q ',wait=.*,safepoint' out || fail "enable all: $(cat out err)"
@@ -20,10 +21,6 @@ end_record
 # ---- kinds whose programs are loaded then: all at once, and one after the other ----
 options=()
 [[ $(java_version) -ge 15 ]] || options=(-XX:-UseBiasedLocking) # see t_locks.sh
-has_answered()
-{
-	braid ctl "$RECORD_PID" status >out && ! grep -q "not answered" out
-}
 # late NAME PROGRAM KIND...: the program continues when all of them are enabled.
 late()
 {
@@ -43,7 +40,7 @@ late()
 		braid ctl "$JAVA_PID" enable "$list" >out 2>err || fail "enable $list: $(cat out err)"
 		[[ ! -s err ]] || fail "enable $list: $(cat err)"
 	done
-	wait_for "the agent's answer" has_answered
+	wait_answered
 	printf "\n\n" >&"$fd" # some wait again at their end
 	exec {fd}>&-
 	wait_end "$JAVA_PID" "the program"

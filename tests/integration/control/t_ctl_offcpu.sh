@@ -24,9 +24,11 @@ run_once 1
 kill -QUIT "$JAVA_PID"
 wait_for "the JVM's answer to a signal" grep -q '^JNI global ref' truth
 braid ctl "$JAVA_PID" enable offcpu=1ms
+wait_answered
 braid ctl "$JAVA_PID" status | finds 'connected: cpu,.*offcpu=1ms' || fail "$(braid ctl "$JAVA_PID" status)"
 run_once 2
 braid ctl "$JAVA_PID" disable offcpu
+wait_answered
 run_once 3
 stop_record
 exec {IN}>&-

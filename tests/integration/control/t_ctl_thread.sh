@@ -46,6 +46,7 @@ wait_events "$JAVA_PID"
 change()
 {
 	braid ctl "$JAVA_PID" "$@" >out 2>err || fail "ctl $*: $(cat out err)"
+	wait_answered
 	ask pair round
 }
 ask pair round

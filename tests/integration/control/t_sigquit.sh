@@ -30,6 +30,7 @@ more_lives()
 all_done()
 {
 	braid ctl "$JAVA_PID" interval "alloc=$1" >out
+	wait_answered
 }
 kill -QUIT "$JAVA_PID"
 wait_for "the word that it was asked" notices

@@ -54,7 +54,7 @@ now=$before
 while [[ $((now - before)) -lt 50 || $now -gt $((last + 2)) ]]; do
 	last=$now
 	asked=$(date +%s%N)
-	braid ctl "$RECORD_PID" status >answer || fail "no answer"
+	"${UNDISTURBED[@]}" "$BUILD/braid" ctl "$RECORD_PID" status >answer || fail "no answer"
 	took=$((($(date +%s%N) - asked) / 10000000))
 	longest=$((took > longest ? took : longest))
 	sleep 0.2

@@ -131,6 +131,14 @@ uint32_t recorder_choose(const struct recorder *r, const struct braid_event_conf
 	return (uint32_t)answer;
 }
 
+void recorder_command(const struct recorder *r, enum braid_command command)
+{
+	struct braid_msg m = {
+		.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = BRAID_MSG_COMMAND, .value = command};
+
+	ck_assert_int_eq(send(r->fd, &m, sizeof(m), MSG_NOSIGNAL), sizeof(m));
+}
+
 void recorder_stop(const struct recorder *r)
 {
 	struct braid_msg m = {.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = BRAID_MSG_STOP};

@@ -55,6 +55,8 @@ void recorder_begin(struct recorder *r, const struct braid_event_config *c);
 bool recorder_hears(const struct recorder *r, uint32_t kind, uint64_t *value);
 /* Sends another event configuration; returns the types that the agent can record. */
 uint32_t recorder_choose(const struct recorder *r, const struct braid_event_config *c);
+/* Sends a command. */
+void recorder_command(const struct recorder *r, enum braid_command command);
 /* Ends the connection, as a recorder that stops and as one that dies. */
 void recorder_stop(const struct recorder *r);
 void recorder_leave(struct recorder *r);

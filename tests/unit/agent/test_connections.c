@@ -6,9 +6,12 @@
 
 #include "core/state.h"
 
+#include <linux/sockios.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <stdio.h>
 
@@ -370,6 +373,45 @@ START_TEST(without_a_thread_nothing_is_kept)
 }
 END_TEST
 
+static void wait_taken(const struct recorder *r)
+{
+	int bytes = 0;
+
+	do
+		poll(NULL, 0, 1);
+	while (!ioctl(r->fd, SIOCOUTQ, &bytes) && bytes);
+}
+
+/* A report waits for room in the ring; the command that comes meanwhile is carried out, too. */
+START_TEST(a_command_comes_during_another)
+{
+	const struct braid_event_config c = {.enabled = BRAID_EVENT_TYPE(THREAD)};
+	struct recorder r;
+
+	live_jvm();
+	fake.thread_count = 1;
+	recorder_open(&r);
+	recorder_let_in(&r, BRAID_START_ATTACH, &c);
+	ck_assert(recorder_hears(&r, BRAID_MSG_CONFIGURED, NULL));
+	while (!recorder_find(&r, BRAID_REC_REPLAYED))
+		poll(NULL, 0, 1);
+	for (uintptr_t method = 1; method < 10000; method++)
+		compiled(method);
+	recorder_command(&r, BRAID_COMMAND_DUMP);
+	wait_taken(&r);
+	recorder_command(&r, BRAID_COMMAND_GC);
+	wait_taken(&r);
+	recorder_skip(&r);
+	for (int ms = 0; ms < 10000 && !fake.ti_calls[FAKE_TI(ForceGarbageCollection)]; ms++) {
+		recorder_skip(&r);
+		poll(NULL, 0, 1);
+	}
+	ck_assert_uint_eq(fake.ti_calls[FAKE_TI(ForceGarbageCollection)], 1);
+	recorder_stop(&r);
+	recorder_close(&r);
+}
+END_TEST
+
 Suite *test_connections(void)
 {
 	Suite *s = suite_create("agent connections");
@@ -387,6 +429,7 @@ Suite *test_connections(void)
 	tcase_add_test(t, a_helper_ends_its_own_connection);
 	tcase_add_test(t, what_a_handler_has_kept_is_ended_by_the_next_load);
 	tcase_add_test(t, one_recorder_at_a_time);
+	tcase_add_test(t, a_command_comes_during_another);
 	tcase_add_test(t, loaded_in_the_start_phase);
 	tcase_add_test(t, without_a_thread_nothing_is_kept);
 	suite_add_tcase(s, t);
