@@ -7,6 +7,7 @@
 #include "jvm/jvm.h"
 #include "jvm/layouts.h"
 #include "jvm/probes.h"
+#include "proc/groups.h"
 #include "proc/jvm_proc.h"
 #include "proc/procfs.h"
 #include "util/log.h"
@@ -22,6 +23,7 @@
 #define SETTLE_NS 1000000000ULL /* a new JVM may have been started with the agent, which connects within this time */
 #define EAGER_NS 1000000000ULL
 #define CONNECT_NS 5000000000ULL
+#define CROWD_MAX 10U	       /* times as long, agents are waited for at the end */
 #define GRANT_NS 3000000000ULL /* an agent that starts with its JVM waits for 10 s while the collector runs */
 
 struct agents {
@@ -386,16 +388,30 @@ static bool process_stopped(const struct process *process)
 	return proc_status_read(process->pid, &status) == 0 && status.stopped;
 }
 
+/* How many threads want each CPU: from 1 to CROWD_MAX. */
+static uint32_t crowd(void)
+{
+	uint64_t running = 0;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	(void)groups_number("/proc", "stat", "procs_running ", &running);
+	running /= cpus > 0 ? (uint64_t)cpus : 1;
+	return running < 1 ? 1 : running > CROWD_MAX ? CROWD_MAX : (uint32_t)running;
+}
+
 /* Waits until the agents have answered, except for JVMs that are stopped. */
 static void wait_stopped(struct agents *a)
 {
 	uint64_t began = now_ns(), now = began;
 	bool waits = true, hurried = false;
+	uint32_t most = 1, running;
 	struct link *l;
 
 	for (; waits; now = now_ns()) {
 		waits = false;
 		hurried |= a->env.hurried(a->env.ctx);
+		running = crowd();
+		most = running > most ? running : most;
 		LL_FOREACH (a->links, l) {
 			struct pollfd p = {.fd = l->connection.fd, .events = POLLIN};
 
@@ -405,7 +421,7 @@ static void wait_stopped(struct agents *a)
 			if (poll(&p, 1, 5) > 0)
 				l->connection.ready(&l->connection);
 			waits |= !l->stopped && !process_stopped(l->process) &&
-				 now < began + link_stop_wait_ns(l, hurried);
+				 now < began + link_stop_wait_ns(l, hurried, most);
 		}
 	}
 	LL_FOREACH (a->links, l) {

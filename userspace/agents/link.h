@@ -67,8 +67,11 @@ void link_tick(struct link *l);
 /* Sends a new event configuration. The agent reports later which part of it the JVM can have. */
 int link_configure(struct link *l, const struct braid_event_config *config);
 
-/* How long the agent may take to answer when it is stopped. What it says of itself is not trusted once `hurried`. */
-uint64_t link_stop_wait_ns(const struct link *l, bool hurried);
+/*
+ * How long the agent may take to answer when it is stopped, while so many threads want each CPU. What it says of itself
+ * is not trusted once `hurried`.
+ */
+uint64_t link_stop_wait_ns(const struct link *l, bool hurried, uint32_t crowd);
 
 /* Sends a message to the agent, or returns a negative errno. */
 int link_send(struct link *l, const void *message, size_t size);

@@ -11,19 +11,21 @@ Suite *test_link(void);
 START_TEST(wait_for_the_answer)
 {
 	struct link l = {.config = {.heap_max_pause_ns = 3600 * SECOND}};
-	uint64_t plain = link_stop_wait_ns(&l, false), heap;
+	uint64_t plain = link_stop_wait_ns(&l, false, 1), heap;
 
 	ck_assert_uint_eq(plain, SECOND);
+	ck_assert_uint_eq(link_stop_wait_ns(&l, false, 6), 6 * SECOND); /* it gets a CPU later */
 	l.held = ~0U;
-	ck_assert_uint_eq(link_stop_wait_ns(&l, false), plain); /* it has not been asked for that */
+	ck_assert_uint_eq(link_stop_wait_ns(&l, false, 1), plain); /* it has not been asked for that */
 	l.config.enabled = BRAID_EVENT_TYPE(HEAP);
-	heap = link_stop_wait_ns(&l, false);
+	heap = link_stop_wait_ns(&l, false, 1);
 	ck_assert_uint_eq(heap, 6 * SECOND);
 	l.config.enabled |= BRAID_EVENT_TYPE(METHOD);
-	ck_assert_uint_gt(link_stop_wait_ns(&l, false), heap);
-	ck_assert_uint_eq(link_stop_wait_ns(&l, true), plain);
+	ck_assert_uint_gt(link_stop_wait_ns(&l, false, 1), heap);
+	ck_assert_uint_eq(link_stop_wait_ns(&l, true, 1), plain);
+	ck_assert_uint_eq(link_stop_wait_ns(&l, true, 6), plain);
 	l.held = 0;
-	ck_assert_uint_eq(link_stop_wait_ns(&l, false), heap);
+	ck_assert_uint_eq(link_stop_wait_ns(&l, false, 1), heap);
 }
 END_TEST
 
