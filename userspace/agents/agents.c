@@ -7,7 +7,6 @@
 #include "jvm/jvm.h"
 #include "jvm/layouts.h"
 #include "jvm/probes.h"
-#include "proc/groups.h"
 #include "proc/jvm_proc.h"
 #include "proc/procfs.h"
 #include "util/log.h"
@@ -391,10 +390,14 @@ static bool process_stopped(const struct process *process)
 /* How many threads want each CPU: from 1 to CROWD_MAX. */
 static uint32_t crowd(void)
 {
-	uint64_t running = 0;
+	FILE *file = fopen("/proc/loadavg", "re");
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t running = 0;
 
-	(void)groups_number("/proc", "stat", "procs_running ", &running);
+	if (file && fscanf(file, "%*s %*s %*s %lu/", &running) != 1)
+		running = 0;
+	if (file)
+		fclose(file);
 	running /= cpus > 0 ? (uint64_t)cpus : 1;
 	return running < 1 ? 1 : running > CROWD_MAX ? CROWD_MAX : (uint32_t)running;
 }
