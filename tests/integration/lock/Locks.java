@@ -16,7 +16,8 @@ import java.util.concurrent.locks.StampedLock;
 
 /*
  * Threads that wait for locks of java.util.concurrent that others hold, and for other things. "locked CLASS NANOSECONDS
- * TIMES ALL" is their own measure: of those that took long, how many they were, and the nanoseconds of all. Argument: rounds.
+ * TIMES ALL" is their own measure: of the waits that took long, how many they were, and the nanoseconds of all waits.
+ * Argument: rounds.
  */
 public class Locks {
 	static final long HELD_MS = 8, LONG_NS = 2_000_000;

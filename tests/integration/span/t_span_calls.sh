@@ -3,6 +3,7 @@
 # Spans that are calls of a function, from the call to its return, and those between two system calls. They are selected by how long
 # they lasted and by their names, and the slowest comes first where they are sorted.
 source "$(dirname "$0")/../lib.sh"
+source "$TEST_DIR/requests.sh"
 
 cc -O1 -pthread -o requests "$TEST_DIR/requests.c"
 cc -O1 -pthread -o accepts "$TEST_DIR/accepts.c"
@@ -15,16 +16,6 @@ spans()
 
 	shift
 	braid report --by span --sort duration --json --top 1000 "$@" "$trace"
-}
-
-# requests TRACE OPTION...: a recording of the program, of which the recorder knows where its code is when it begins.
-requests()
-{
-	start_program said ./requests wait
-	start_record -q "${@:2}" -p "$JAVA_PID" -o "$1"
-	wait_for "the recording" answers
-	end_program
-	end_record
 }
 
 requests elapsed.trace -e offcpu -e "uretprobe:$probe{retval,elapsed}"

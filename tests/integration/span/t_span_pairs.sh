@@ -3,18 +3,9 @@
 # Spans between two probes of a program that knows nothing of spans: each of its requests is one, and the slowest is
 # explained by the thread that held the lock, also where it is compared with the typical one.
 source "$(dirname "$0")/../lib.sh"
+source "$TEST_DIR/requests.sh"
 
 cc -O1 -pthread -o requests "$TEST_DIR/requests.c"
-# requests TRACE OPTION...: a recording of the program, of which the recorder knows where its code is when it begins.
-requests()
-{
-	start_program said ./requests wait
-	start_record -q "${@:2}" -p "$JAVA_PID" -o "$1"
-	wait_for "the recording" answers
-	end_program
-	end_record
-}
-
 requests r.trace -e offcpu -e "uprobe:$PWD/requests:request_begin" -e "uprobe:$PWD/requests:request_end"
 
 braid report --by span --span request_begin..request_end --json r.trace >spans.json
