@@ -51,7 +51,7 @@ none_in_kernel()
 # In /tmp, from killed recorders: tmp.killed has directories that appeared while they ran, including others'.
 drops()
 {
-	find /tmp -maxdepth 1 -name '.braid-*' | sort
+	{ compgen -G '/tmp/.braid-*' || true; } | sort # find fails where one disappears meanwhile
 }
 none_in_tmp()
 {
