@@ -8,6 +8,7 @@
 
 #include "hash.h"
 #include "util/compare.h"
+#include "util/pages.h"
 #include "util/varint.h"
 
 /* Fresh sums are packed when they are this many and a quarter of the packed ones: packing takes a pass over all. */
@@ -15,6 +16,7 @@
 #define FRESH_SHARE 4U
 
 #define PACKED_MAX (5 * VARINT_MAX_BYTES)
+#define PACKED_MOSTLY 6U /* nearly all take less */
 
 /* Nearly all differ in the first half. */
 static int compare_keys(const struct stack_sum *p, const struct stack_sum *q)
@@ -139,7 +141,7 @@ static int sort_fresh(struct stack_sums *s)
 	struct stack_sum *from = s->fresh.at, *to, differ = {0};
 	size_t count = s->fresh.count;
 
-	to = calloc(count + 1, sizeof(*to));
+	to = pages_alloc((count + 1) * sizeof(*to));
 	if (!to)
 		return -ENOMEM;
 	for (size_t i = 1; i < count; i++) {
@@ -165,15 +167,24 @@ static int sort_fresh(struct stack_sums *s)
 	return 0;
 }
 
+/* Empty, with room for what most will take. */
+static int packed_begin(struct stack_sums_packed *p, size_t bytes)
+{
+	*p = (struct stack_sums_packed){.bytes = {.at = pages_alloc(bytes), .room = bytes}};
+	return p->bytes.at ? 0 : -ENOMEM;
+}
+
 /* Packs the fresh ones together with those that are packed. */
 static int merge(struct stack_sums *s)
 {
-	struct stack_sums_packed merged = {0};
+	struct stack_sums_packed merged;
 	struct stack_sums_cursor c;
 	bool more;
 	size_t i = 0;
-	int err = sort_fresh(s);
+	int err = packed_begin(&merged, s->packed.bytes.count + s->fresh.count * PACKED_MOSTLY + PACKED_MAX);
 
+	if (!err)
+		err = sort_fresh(s);
 	stack_sums_begin(&c, s);
 	more = next_packed(&c);
 	while (!err && (more || i < s->fresh.count)) {
@@ -194,13 +205,31 @@ static int merge(struct stack_sums *s)
 	return 0;
 }
 
+static size_t fresh_most(const struct stack_sums *s)
+{
+	return FRESH_LEAST + s->packed.count / FRESH_SHARE;
+}
+
+/* Room for as many fresh ones as there will be: growing would copy them. */
+static int begin_fresh(struct stack_sums *s)
+{
+	size_t room = fresh_most(s);
+
+	if (room <= s->fresh.room)
+		return 0;
+	free(s->fresh.at);
+	s->fresh.at = pages_alloc(room * sizeof(*s->fresh.at));
+	s->fresh.room = s->fresh.at ? room : 0;
+	return s->fresh.at ? 0 : -ENOMEM;
+}
+
 /* ---- the interface ---- */
 
 int stack_sums_add(struct stack_sums *s, const struct stack_sum *one)
 {
 	if (!s->fresh.count && (!s->packed.count || compare_keys(&s->packed.last, one) <= 0))
 		return append(&s->packed, one);
-	if (s->fresh.count >= FRESH_LEAST + s->packed.count / FRESH_SHARE && merge(s))
+	if (s->fresh.count >= fresh_most(s) && (merge(s) || begin_fresh(s)))
 		return -ENOMEM;
 	return VEC_PUSH(&s->fresh, *one);
 }
