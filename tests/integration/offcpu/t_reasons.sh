@@ -77,8 +77,9 @@ for limit in 0ns 1us; do
 done
 events c.trace \
 	"what fsync waited for" "most(e.name.endswith('/reasons.data') and e.flags >> 20 & 15 in (7, 8, 1) for e in at('offcpu', 'writes_out'))" \
-	"what ended fsync's waits: an interrupt, a timer, or a thread of the kernel" \
-		"all(len(known) >= 0.9 * len(waits) and waits for waits in [[e for e in at('offcpu', 'writes_out')
+	"what ended fsync's waits, unless it only waited for a CPU: an interrupt, a timer, or a thread of the kernel" \
+		"all(len(known) >= 0.9 * len(waits) and (waits or all(e.duration_ns == e['value'] for e in of_fsync))
+			for of_fsync in [at('offcpu', 'writes_out')] for waits in [[e for e in of_fsync
 			if e.flags >> 20 & 15 in (7, 8) and e.duration_ns > e['value'] and not e.flags & 0x20000]]
 			for known in [[e for e in waits if e.other or re.fullmatch(r'irq .+|softirq .+|timer|.*\\[[0-9]+\\]', e.text)]])" \
 	"fsync is as long as the program measured" "$(as_measured writes_out)" \
