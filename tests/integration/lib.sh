@@ -328,7 +328,7 @@ answers()
 	[[ $answer == "recorder $RECORD_PID:"* || $answer == *$'\n'"recorder $RECORD_PID:"* ]]
 }
 
-# The agents of this recording have done what they were told.
+# The agents of this recording have answered every change.
 have_answered()
 {
 	answers && ! finds 'no answer yet' <ctl.answer

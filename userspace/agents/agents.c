@@ -22,7 +22,7 @@
 #define SETTLE_NS 1000000000ULL /* a new JVM may have been started with the agent, which connects within this time */
 #define EAGER_NS 1000000000ULL
 #define CONNECT_NS 5000000000ULL
-#define CROWD_MAX 10U	       /* times as long, agents are waited for at the end */
+#define RUNNABLE_MAX 10U       /* times as long, agents are waited for at the end */
 #define GRANT_NS 3000000000ULL /* an agent that starts with its JVM waits for 10 s while the collector runs */
 
 struct agents {
@@ -387,8 +387,8 @@ static bool process_stopped(const struct process *process)
 	return proc_status_read(process->pid, &status) == 0 && status.stopped;
 }
 
-/* How many threads want each CPU: from 1 to CROWD_MAX. */
-static uint32_t crowd(void)
+/* Runnable threads per CPU: from 1 to RUNNABLE_MAX. */
+static uint32_t runnable_per_cpu(void)
 {
 	FILE *file = fopen("/proc/loadavg", "re");
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -399,7 +399,7 @@ static uint32_t crowd(void)
 	if (file)
 		fclose(file);
 	running /= cpus > 0 ? (uint64_t)cpus : 1;
-	return running < 1 ? 1 : running > CROWD_MAX ? CROWD_MAX : (uint32_t)running;
+	return running < 1 ? 1 : running > RUNNABLE_MAX ? RUNNABLE_MAX : (uint32_t)running;
 }
 
 /* Waits until the agents have answered, except for JVMs that are stopped. */
@@ -407,14 +407,14 @@ static void wait_stopped(struct agents *a)
 {
 	uint64_t began = now_ns(), now = began;
 	bool waits = true, hurried = false;
-	uint32_t most = 1, running;
+	uint32_t most = 1, runnable;
 	struct link *l;
 
 	for (; waits; now = now_ns()) {
 		waits = false;
 		hurried |= a->env.hurried(a->env.ctx);
-		running = crowd();
-		most = running > most ? running : most;
+		runnable = runnable_per_cpu();
+		most = runnable > most ? runnable : most;
 		LL_FOREACH (a->links, l) {
 			struct pollfd p = {.fd = l->connection.fd, .events = POLLIN};
 

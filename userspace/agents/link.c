@@ -354,13 +354,13 @@ int link_send(struct link *l, const void *message, size_t size)
 }
 
 /* An agent takes the last histogram of the heap, and puts classes back that it has rewritten, before it answers. */
-uint64_t link_stop_wait_ns(const struct link *l, bool hurried, uint32_t crowd)
+uint64_t link_stop_wait_ns(const struct link *l, bool hurried, uint32_t runnable)
 {
 	uint64_t ns = STOP_WAIT_NS, heap_ns = l->config.heap_max_pause_ns;
 
 	if (hurried)
 		return ns;
-	ns *= crowd;
+	ns *= runnable;
 	if (l->config.enabled & BRAID_EVENT_TYPE(HEAP))
 		ns += heap_ns < HEAP_WAIT_NS ? heap_ns : HEAP_WAIT_NS;
 	if (l->config.enabled & l->held & BRAID_EVENT_TYPES_REWRITTEN)

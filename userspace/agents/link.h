@@ -68,10 +68,10 @@ void link_tick(struct link *l);
 int link_configure(struct link *l, const struct braid_event_config *config);
 
 /*
- * How long the agent may take to answer when it is stopped, while so many threads want each CPU. What it says of itself
- * is not trusted once `hurried`.
+ * How long the agent may take to answer when it is stopped, on a machine with `runnable` runnable threads per CPU. What
+ * it says of itself is not trusted once `hurried`.
  */
-uint64_t link_stop_wait_ns(const struct link *l, bool hurried, uint32_t crowd);
+uint64_t link_stop_wait_ns(const struct link *l, bool hurried, uint32_t runnable);
 
 /* Sends a message to the agent, or returns a negative errno. */
 int link_send(struct link *l, const void *message, size_t size);

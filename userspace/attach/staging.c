@@ -322,10 +322,11 @@ void staging_remove(struct staging *d)
 
 bool staging_leave(struct staging *d, bool needed)
 {
-	bool stays = needed || staging_is_named(d);
+	bool stays;
 
 	if (d->dir_fd >= 0)
 		unlinkat(d->dir_fd, SOCKET_NAME, 0);
+	stays = needed || staging_is_named(d);
 	if (stays)
 		staging_forget(d);
 	else

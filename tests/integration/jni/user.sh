@@ -22,7 +22,7 @@ say()
 	wait_for "the program to $*" has_done "$before"
 }
 
-# reports FILE KIND COUNT: so many events of the kind are in the trace, which the recorder flushes each second.
+# reports FILE KIND COUNT: whether the trace, which the recorder flushes each second, has at least COUNT events of the kind.
 reports()
 {
 	[[ $(braid script --event "$2" "$1" 2>/dev/null | grep -c " braid:$2: ") -ge $3 ]]
