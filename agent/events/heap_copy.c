@@ -208,6 +208,8 @@ static void result_publish(JNIEnv *jni, const struct walk *w, jvmtiError err)
 	if (w->pid > 0) {
 		e.number = (uint64_t)w->pid;
 		e.value = (uint64_t)(uintptr_t)w->roots;
+	} else if (err == JVMTI_ERROR_WRONG_PHASE) {
+		return; /* the JVM has ended meanwhile: it has refused nothing */
 	} else {
 		e.flags = BRAID_HEAP_FAILED;
 		e.start_ns = e.end_ns = clock_ns();

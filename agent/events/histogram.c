@@ -273,6 +273,8 @@ static void result_publish(const struct histogram *h)
 	e.flags |= heap.live ? BRAID_HEAP_LIVE : 0;
 	e.flags |= h->aborted ? BRAID_HEAP_ABORTED : 0;
 	e.flags |= h->error ? BRAID_HEAP_FAILED : 0;
+	if (h->error == JVMTI_ERROR_WRONG_PHASE)
+		return; /* the JVM has ended meanwhile: it has refused nothing */
 	if (h->error)
 		publish_notice(BRAID_NOTICE_WARNING, "this JVM does not let its heap be counted (JVM TI error %d)",
 			       (int)h->error);

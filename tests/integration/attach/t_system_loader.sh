@@ -22,12 +22,13 @@ on()
 	start_program attached "${jvm[@]}"
 	start_record -e "$events" -p "$JAVA_PID" -o attached.trace
 	wait_events "$JAVA_PID"
-	braid heap "$JAVA_PID" >heap.txt 2>heap.err || fail "$(cat heap.err)"
+	braid heap "$JAVA_PID" >heap.txt 2>heap.err || fail "exit status $? with $1: $(cat heap.err)"
 	stop_record
 	end_program
 	not_asked attached
 
-	echo | braid record -q -e "$events" -o started.trace -- "${jvm[@]}" >started 2>err || fail "$(cat err)"
+	echo | braid record -q -e "$events" -o started.trace -- "${jvm[@]}" >started 2>err ||
+		fail "exit status $? with $1: $(cat err started)"
 	not_asked started
 }
 

@@ -251,6 +251,23 @@ START_TEST(garbage_is_collected_on_request)
 }
 END_TEST
 
+/* A JVM that ends while its heap is counted has refused nothing. */
+START_TEST(jvm_ends_meanwhile)
+{
+	struct braid_event_config c = histograms();
+	struct recorder r;
+
+	begin(&r, &c);
+	histogram_kind.stop(&fake_jni);
+	histogram_kind.start(&c);
+	fake.errors[FAKE_TI(GetLoadedClasses)] = JVMTI_ERROR_WRONG_PHASE;
+	histogram_kind.tick(&fake_jni);
+	event(&r, BRAID_JVM_HEAP_ESTIMATE);
+	ck_assert_ptr_null(recorder_read(&r));
+	recorder_close(&r);
+}
+END_TEST
+
 /* A JVM that refuses, or has no memory, is left as it was. */
 START_TEST(refusals)
 {
@@ -302,6 +319,7 @@ Suite *test_histogram(void)
 	tcase_add_test(c, not_by_a_thread_of_the_program);
 	tcase_add_test(c, garbage_is_collected_on_request);
 	tcase_add_test(c, refusals);
+	tcase_add_test(c, jvm_ends_meanwhile);
 	suite_add_tcase(s, c);
 	return s;
 }
