@@ -379,7 +379,12 @@ static void JNICALL on_vm_death(jvmtiEnv *env, JNIEnv *jni)
 
 	if (!agent_enter_event(env))
 		return;
-	kinds_publish_final(jni);
+	atomic_store(&agent.ending, true);
+	if (!kinds_publish_final(jni)) {
+		publish_lost(BRAID_REC_JVM_EVENT, 1);
+		publish_notice(BRAID_NOTICE_WARNING,
+			       "the JVM ended while the agent was at work: what it reports at the end is missing");
+	}
 	while (!publish_flush() && publish_wait(&turns, DEATH_WAIT_MS))
 		;
 	publish_abandon();

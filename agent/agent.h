@@ -57,13 +57,14 @@ void kinds_start(const struct braid_event_config *c);
 /* Called in the live phase, once the events are enabled. */
 void kinds_on_enabled(JNIEnv *jni);
 /* From here to kinds_tick: on the helper thread. */
+void kinds_on_replayed(JNIEnv *jni);
 void kinds_change(const struct braid_event_config *c);
 void kinds_command(JNIEnv *jni, enum braid_command command);
 /* Goes on with what takes long. True: there is more to do. */
 bool kinds_work(JNIEnv *jni);
 void kinds_tick(JNIEnv *jni);
-/* Publishes what a kind reports at the end. */
-void kinds_publish_final(JNIEnv *jni);
+/* Publishes what a kind reports at the end. False: the helper has not ended what it does within a second. */
+bool kinds_publish_final(JNIEnv *jni);
 /* Called when handlers publish nothing any more. `jni` is NULL when the VM is dead. */
 void kinds_end(JNIEnv *jni);
 

@@ -4,6 +4,7 @@
 #include "agent.h"
 
 #include "core/config.h"
+#include "core/helper.h"
 #include "events/handlers.h"
 #include "malloc/malloc.h"
 #include "timing/timing.h"
@@ -21,6 +22,12 @@ static const struct kind *const kinds[] = {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
+/* Where a hook takes longer, it walks the heap: then the JVM stands still, and its end waits in any case. */
+#define HOOKS_WAIT_NS 1000000000ULL
+
+/* Held while hooks run. They are written for one thread, the helper; VMDeath comes on another one. */
+static pthread_mutex_t hooks = PTHREAD_MUTEX_INITIALIZER;
+
 const struct kind *kind_at(size_t i)
 {
 	return i < KINDS ? kinds[i] : NULL;
@@ -31,30 +38,56 @@ static bool is_on(const struct kind *k, uint32_t types)
 	return !k->types || (k->types & types);
 }
 
-static void start_kinds(const struct braid_event_config *c)
+/* The caller of this and of the next two holds `hooks`. */
+static void start(const struct braid_event_config *c)
 {
 	for (size_t i = 0; i < KINDS; i++)
 		if (kinds[i]->start && is_on(kinds[i], c->enabled))
 			kinds[i]->start(c);
 }
 
-void kinds_start(const struct braid_event_config *c)
-{
-	types_reset();
-	exceptions_reset();
-	jvm_event_reset_counts();
-	stack_request_start();
-	config_set(c);
-	start_kinds(c);
-}
-
-void kinds_on_enabled(JNIEnv *jni)
+static void on_enabled(JNIEnv *jni)
 {
 	uint32_t types = atomic_load(&config.enabled);
 
 	for (size_t i = 0; i < KINDS; i++)
 		if (kinds[i]->on_enabled && is_on(kinds[i], types))
 			kinds[i]->on_enabled(jni);
+}
+
+static void publish(JNIEnv *jni)
+{
+	uint32_t types = atomic_load(&config.enabled);
+
+	for (size_t i = 0; i < KINDS; i++)
+		if (kinds[i]->publish && is_on(kinds[i], types))
+			kinds[i]->publish(jni);
+}
+
+void kinds_start(const struct braid_event_config *c)
+{
+	pthread_mutex_lock(&hooks);
+	types_reset();
+	exceptions_reset();
+	jvm_event_reset_counts();
+	stack_request_start();
+	config_set(c);
+	start(c);
+	pthread_mutex_unlock(&hooks);
+}
+
+void kinds_on_enabled(JNIEnv *jni)
+{
+	pthread_mutex_lock(&hooks);
+	on_enabled(jni);
+	pthread_mutex_unlock(&hooks);
+}
+
+void kinds_on_replayed(JNIEnv *jni)
+{
+	pthread_mutex_lock(&hooks);
+	settings_publish(jni);
+	pthread_mutex_unlock(&hooks);
 }
 
 void kinds_change(const struct braid_event_config *c)
@@ -65,34 +98,46 @@ void kinds_change(const struct braid_event_config *c)
 
 	if ((*agent.vm)->GetEnv(agent.vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK)
 		return;
+	pthread_mutex_lock(&hooks);
 	caps_acquire(&caps, c->enabled);
 	config_set(c);
-	start_kinds(c);
+	start(c);
 	(void)events_configure(c->enabled &
 			       ~c->threaded); /* the answer reports what was refused: it has no capability */
 	events_configure_threads(jni, c);
-	kinds_on_enabled(jni);
+	on_enabled(jni);
 	for (size_t i = 0; i < KINDS; i++)
 		if (kinds[i]->stop && is_on(kinds[i], before) && !is_on(kinds[i], c->enabled))
 			kinds[i]->stop(jni);
 	caps_keep(&caps, c->enabled);
 	hello_publish(&caps);
+	pthread_mutex_unlock(&hooks);
+}
+
+static void forget(JNIEnv *jni)
+{
+	uint32_t types = atomic_load(&config.enabled);
+
+	for (size_t i = 0; i < KINDS; i++)
+		if (kinds[i]->forget && is_on(kinds[i], types))
+			kinds[i]->forget(jni);
 }
 
 void kinds_command(JNIEnv *jni, enum braid_command command)
 {
-	uint32_t types = atomic_load(&config.enabled);
-
-	if (command == BRAID_COMMAND_GC)
+	pthread_mutex_lock(&hooks);
+	switch (command) {
+	case BRAID_COMMAND_DUMP:
+		publish(jni);
+		break;
+	case BRAID_COMMAND_RESET:
+		forget(jni);
+		break;
+	case BRAID_COMMAND_GC:
 		(void)(*agent.jvmti)->ForceGarbageCollection(agent.jvmti);
-	for (size_t i = 0; i < KINDS; i++) {
-		if (!is_on(kinds[i], types))
-			continue;
-		if (command == BRAID_COMMAND_DUMP && kinds[i]->publish)
-			kinds[i]->publish(jni);
-		else if (command == BRAID_COMMAND_RESET && kinds[i]->forget)
-			kinds[i]->forget(jni);
+		break;
 	}
+	pthread_mutex_unlock(&hooks);
 }
 
 bool kinds_work(JNIEnv *jni)
@@ -100,9 +145,11 @@ bool kinds_work(JNIEnv *jni)
 	uint32_t types = atomic_load(&config.enabled);
 	bool more = false;
 
+	pthread_mutex_lock(&hooks);
 	for (size_t i = 0; i < KINDS; i++)
 		if (kinds[i]->work && is_on(kinds[i], types))
 			more |= kinds[i]->work(jni);
+	pthread_mutex_unlock(&hooks);
 	return more;
 }
 
@@ -110,23 +157,36 @@ void kinds_tick(JNIEnv *jni)
 {
 	uint32_t types = atomic_load(&config.enabled);
 
+	pthread_mutex_lock(&hooks);
 	for (size_t i = 0; i < KINDS; i++)
 		if (kinds[i]->tick && is_on(kinds[i], types))
 			kinds[i]->tick(jni);
 	jvm_event_publish_counted();
+	pthread_mutex_unlock(&hooks);
 }
 
-void kinds_publish_final(JNIEnv *jni)
+bool kinds_publish_final(JNIEnv *jni)
 {
-	kinds_command(jni, BRAID_COMMAND_DUMP);
+	uint64_t until_ns = clock_ns() + HOOKS_WAIT_NS;
+
+	while (pthread_mutex_trylock(&hooks)) {
+		if (clock_ns() > until_ns)
+			return false;
+		helper_nap_ms(1);
+	}
+	publish(jni);
 	jvm_event_publish_counted();
+	pthread_mutex_unlock(&hooks);
+	return true;
 }
 
 void kinds_end(JNIEnv *jni)
 {
 	uint32_t types = atomic_exchange(&config.enabled, 0);
 
+	pthread_mutex_lock(&hooks);
 	for (size_t i = 0; i < KINDS; i++)
 		if ((jni || kinds[i]->without_jvm) && kinds[i]->stop && is_on(kinds[i], types))
 			kinds[i]->stop(jni);
+	pthread_mutex_unlock(&hooks);
 }

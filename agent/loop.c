@@ -70,7 +70,7 @@ static void replay(JNIEnv *jni)
 	r.classes = loads_count();
 	r.took_ns = clock_ns() - agent.joined_ns;
 	publish_definition((struct iovec[]){PART(&r, sizeof(r))}, 1);
-	settings_publish(jni);
+	kinds_on_replayed(jni);
 	agent_leave();
 }
 
@@ -146,7 +146,7 @@ static void publish_final(JNIEnv *jni)
 {
 	uint64_t until_ns = clock_ns() + FINAL_MS * 1000000ULL;
 
-	kinds_publish_final(jni);
+	(void)kinds_publish_final(jni); /* false: the JVM ends, and the thread that ends it publishes */
 	while (!flush() && clock_ns() < until_ns && !link_is_closed(&agent.link)) {
 		link_wake(&agent.link);
 		helper_nap_ms(RETRY_MS);

@@ -119,7 +119,7 @@ void helper_pace(void)
 	stalled = false;
 	at = ring_consumed(agent.ring);
 	since_ns = clock_ns();
-	while (!has_room() && atomic_load(&agent.active)) {
+	while (!has_room() && atomic_load(&agent.active) && !atomic_load(&agent.ending)) {
 		link_wake(&agent.link);
 		helper_nap_ms(RETRY_MS);
 		helper_receive();

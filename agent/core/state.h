@@ -46,6 +46,7 @@ struct agent {
 	uint64_t joined_ns;
 
 	_Atomic bool active;	 /* handlers may publish */
+	_Atomic bool ending;	 /* a thread is in VM death: the helper waits for no room */
 	_Atomic bool dead;	 /* VM death has passed: no JVM TI, no JNI */
 	_Atomic uint32_t inside; /* number of handlers */
 	_Atomic bool end_taken;	 /* set by the thread that disconnects: the helper, or one that finds no helper */

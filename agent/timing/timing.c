@@ -448,7 +448,7 @@ static uint32_t begin_back(JNIEnv *jni)
 	for (;;) {
 		switch_begin(jni, NULL);
 		unlisted = timed_classes_unlisted(since_ns);
-		if (!unlisted || clock_ns() >= until_ns || atomic_load(&agent.dead))
+		if (!unlisted || clock_ns() >= until_ns || atomic_load(&agent.ending))
 			return unlisted;
 		helper_nap_ms(LOOK_MS);
 	}

@@ -36,6 +36,12 @@ bool fake_heap_dispose(jvmtiEnv *env)
 	return true;
 }
 
+jvmtiError JNICALL fake_heap_collect(jvmtiEnv *env)
+{
+	(void)env;
+	return fake_ti_called(FAKE_TI(ForceGarbageCollection)) ?: fake_hold();
+}
+
 jvmtiError JNICALL fake_heap_set_tag(jvmtiEnv *env, jobject object, jlong tag)
 {
 	jvmtiError err = fake_ti_called(FAKE_TI(SetTag));

@@ -276,15 +276,20 @@ static jvmtiError JNICALL set_extension_callback(jvmtiEnv *env, jint index, jvmt
 	return JVMTI_ERROR_NONE;
 }
 
+jvmtiError fake_hold(void)
+{
+	if (fake.held) {
+		sem_post(&fake.holding);
+		sem_wait(&fake.go_on);
+	}
+	return JVMTI_ERROR_NONE;
+}
+
 static jvmtiError JNICALL generate(jvmtiEnv *env, jvmtiEvent event)
 {
 	TI(GenerateEvents);
 	(void)event;
-	if (fake.held) {
-		sem_post(&fake.generating);
-		sem_wait(&fake.go_on);
-	}
-	return JVMTI_ERROR_NONE;
+	return fake_hold();
 }
 
 struct agent_thread {
@@ -445,12 +450,6 @@ static jvmtiError JNICALL system_properties(jvmtiEnv *env, jint *count, char ***
 	return JVMTI_ERROR_NONE;
 }
 
-static jvmtiError JNICALL collect(jvmtiEnv *env)
-{
-	TI(ForceGarbageCollection);
-	return JVMTI_ERROR_NONE;
-}
-
 static jvmtiError JNICALL method_modifiers(jvmtiEnv *env, jmethodID method, jint *modifiers)
 {
 	TI(GetMethodModifiers);
@@ -550,7 +549,7 @@ static union {
 		       .SetThreadLocalStorage = set_local_storage,
 		       .GetSystemProperty = system_property,
 		       .GetSystemProperties = system_properties,
-		       .ForceGarbageCollection = collect,
+		       .ForceGarbageCollection = fake_heap_collect,
 		       .Allocate = fake_allocate,
 		       .IsModifiableClass = fake_is_modifiable,
 		       .RetransformClasses = fake_retransform,
@@ -590,7 +589,7 @@ void fake_jvm_start(void)
 	fake.phase = JVMTI_PHASE_ONLOAD;
 	fake.potential[0] = (1ULL << CAPABILITIES) - 1;
 	fake.interval = 512 * 1024;
-	sem_init(&fake.generating, 0, 0);
+	sem_init(&fake.holding, 0, 0);
 	sem_init(&fake.go_on, 0, 0);
 	fake_fill(functions.slots, FAKE_TI_SLOTS, (void (*)(void))fake_ti_other);
 	fake_env = fake_other_env = &functions.table;

@@ -46,7 +46,7 @@ extern struct fake_jvm {
 	bool virtual_threads;		  /* every thread is virtual */
 	bool no_environment;
 	bool no_threads;			    /* RunAgentThread fails */
-	bool held;				    /* GenerateEvents waits for `go_on` */
+	bool held;				    /* GenerateEvents and ForceGarbageCollection wait for `go_on` */
 	const char *method_name, *method_signature; /* of every method; NULL: "mN", "()V" */
 	jint line;				    /* of every method's first instruction; 0: methods have no lines */
 	struct fake_bytes code, pool;		    /* every method's byte codes, every class's constants */
@@ -63,7 +63,7 @@ extern struct fake_jvm {
 	uint64_t gone;				    /* bit N: object N was collected */
 	uint32_t objects[FAKE_CLASSES];		    /* in the heap, by class: see fake_heap.c */
 	jlong total_memory, free_memory;	    /* what Runtime says */
-	sem_t generating, go_on;
+	sem_t holding, go_on;
 
 	/* What the agent did with it. */
 	jvmtiEventCallbacks callbacks;

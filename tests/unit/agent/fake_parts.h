@@ -16,6 +16,8 @@ extern __thread int fake_locals;	/* references */
 jvmtiError fake_ti_called(size_t slot);
 /* The same for JNI; false: the function fails, with an exception pending. */
 bool fake_jni_called(size_t slot);
+/* Waits, while `fake.held`, for `fake.go_on`. */
+jvmtiError fake_hold(void);
 /* Begins such a function, which returns `failed` if it fails. */
 #define JNI(function, failed)                                                                                          \
 	do {                                                                                                           \
@@ -50,6 +52,7 @@ extern jvmtiEnv fake_other_env; /* what GetEnv returns while there is an environ
 /* Both return false if it is not their environment. */
 bool fake_heap_add(jvmtiEnv *env, const uint64_t bits[2]);
 bool fake_heap_dispose(jvmtiEnv *env);
+jvmtiError JNICALL fake_heap_collect(jvmtiEnv *env);
 jvmtiError JNICALL fake_heap_set_tag(jvmtiEnv *env, jobject object, jlong tag);
 jvmtiError JNICALL fake_heap_iterate(jvmtiEnv *env, jint filter, jclass class, const jvmtiHeapCallbacks *callbacks,
 				     const void *to);

@@ -239,7 +239,7 @@ START_TEST(a_helper_ends_its_own_connection)
 	recorder_open(&first);
 	recorder_open(&second);
 	attach(&first);
-	sem_wait(&fake.generating);
+	sem_wait(&fake.holding);
 	recorder_leave(&first);
 	load_begin(&l, BRAID_START_ATTACH, &second);
 	ck_assert_msg(!recorder_has_visitor(&second, 300), "the ring of a helper that lives was closed");
@@ -412,6 +412,66 @@ START_TEST(a_command_comes_during_another)
 }
 END_TEST
 
+/* Attaches, and holds the helper in a command; returns how often threads were listed before. */
+static uint32_t hold_in_command(struct recorder *r)
+{
+	const struct braid_event_config c = {.enabled = BRAID_EVENT_TYPE(THREAD)};
+
+	live_jvm();
+	fake.thread_count = 1;
+	recorder_open(r);
+	recorder_let_in(r, BRAID_START_ATTACH, &c);
+	while (!recorder_find(r, BRAID_REC_REPLAYED))
+		poll(NULL, 0, 1);
+	fake.held = true;
+	recorder_command(r, BRAID_COMMAND_GC);
+	sem_wait(&fake.holding);
+	fake.held = false;
+	return fake.ti_calls[FAKE_TI(GetAllThreads)];
+}
+
+/* Lets the helper go on a while after the JVM's end has begun; says how often threads were listed until then. */
+static void *let_go_when_ending(void *listed)
+{
+	while (!atomic_load(&agent.ending))
+		poll(NULL, 0, 1);
+	poll(NULL, 0, 50);
+	*(uint32_t *)listed = fake.ti_calls[FAKE_TI(GetAllThreads)];
+	sem_post(&fake.go_on);
+	return NULL;
+}
+
+/* What is reported at the end is reported by one thread at a time: the one that ends the JVM waits for the helper. */
+START_TEST(the_jvm_ends_during_a_command)
+{
+	struct recorder r;
+	pthread_t other;
+	uint32_t listed = hold_in_command(&r), listed_before;
+
+	ck_assert_int_eq(pthread_create(&other, NULL, let_go_when_ending, &listed_before), 0);
+	fake.callbacks.VMDeath(&fake_env, &fake_jni);
+	pthread_join(other, NULL);
+	ck_assert_uint_eq(listed_before, listed);
+	ck_assert_uint_eq(fake.ti_calls[FAKE_TI(GetAllThreads)], listed + 1);
+	ck_assert_uint_eq(recorder_notices(&r, "the JVM ended while the agent was at work"), 0);
+	recorder_close(&r);
+}
+END_TEST
+
+/* It does not wait for ever, and says what is missing. */
+START_TEST(the_jvm_ends_during_an_endless_command)
+{
+	struct recorder r;
+	uint32_t listed = hold_in_command(&r);
+
+	fake.callbacks.VMDeath(&fake_env, &fake_jni);
+	ck_assert_uint_eq(fake.ti_calls[FAKE_TI(GetAllThreads)], listed);
+	ck_assert_uint_eq(recorder_notices(&r, "the JVM ended while the agent was at work"), 1);
+	sem_post(&fake.go_on);
+	recorder_close(&r);
+}
+END_TEST
+
 Suite *test_connections(void)
 {
 	Suite *s = suite_create("agent connections");
@@ -430,6 +490,8 @@ Suite *test_connections(void)
 	tcase_add_test(t, what_a_handler_has_kept_is_ended_by_the_next_load);
 	tcase_add_test(t, one_recorder_at_a_time);
 	tcase_add_test(t, a_command_comes_during_another);
+	tcase_add_test(t, the_jvm_ends_during_a_command);
+	tcase_add_test(t, the_jvm_ends_during_an_endless_command);
 	tcase_add_test(t, loaded_in_the_start_phase);
 	tcase_add_test(t, without_a_thread_nothing_is_kept);
 	suite_add_tcase(s, t);
