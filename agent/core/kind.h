@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The descriptor of an event kind: what it needs from JVM TI, and its hooks besides the event handlers. To add a
- * kind, put a file with its handlers and descriptor into events/, declare the descriptor in handlers.h and list it in
- * kinds.c.
+ * The descriptor of an event kind: what it needs from JVM TI, and its hooks besides the event handlers. One thread at a
+ * time runs hooks: the one that connects, then the helper, and in VMDeath the one that ends the JVM.
+ *
+ * To add a kind, put a file with its handlers and descriptor into events/, declare the descriptor in handlers.h and
+ * list it in kinds.c.
  */
 #ifndef BRAID_AGENT_KIND_H
 #define BRAID_AGENT_KIND_H
