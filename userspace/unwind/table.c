@@ -25,19 +25,20 @@ int rows_put(cfi_rows *rows, uint32_t pc, uint32_t rule)
 	return VEC_PUSH(rows, (struct braid_unwind_row){.pc = pc, .rule = rule});
 }
 
+/* The index has the first row of each page, or of the next page that has one. Pages without rows can be a million. */
 static int index_build(struct unwind_table *t)
 {
-	uint32_t row = 0;
+	uint32_t page = 0, of_row;
 
 	t->first_page = t->rows[0].pc >> BRAID_UNWIND_PAGE_SHIFT;
 	t->page_count = (t->rows[t->row_count - 1].pc >> BRAID_UNWIND_PAGE_SHIFT) - t->first_page + 1;
 	t->index = malloc((t->page_count + 1UL) * sizeof(*t->index));
 	if (!t->index)
 		return -ENOMEM;
-	for (uint32_t page = 0; page < t->page_count; page++) {
-		while (t->rows[row].pc >> BRAID_UNWIND_PAGE_SHIFT < t->first_page + page)
-			row++;
-		t->index[page] = row;
+	for (uint32_t row = 0; row < t->row_count; row++) {
+		of_row = (t->rows[row].pc >> BRAID_UNWIND_PAGE_SHIFT) - t->first_page;
+		while (page <= of_row)
+			t->index[page++] = row;
 	}
 	t->index[t->page_count] = t->row_count;
 	return 0;
