@@ -38,7 +38,7 @@ static bool is_on(const struct kind *k, uint32_t types)
 	return !k->types || (k->types & types);
 }
 
-/* The caller of this and of the next two holds `hooks`. */
+/* The caller of this, on_enabled, publish and forget holds `hooks`. */
 static void start(const struct braid_event_config *c)
 {
 	for (size_t i = 0; i < KINDS; i++)
@@ -145,6 +145,8 @@ bool kinds_work(JNIEnv *jni)
 	uint32_t types = atomic_load(&config.enabled);
 	bool more = false;
 
+	if (atomic_load(&agent.ending)) /* so that the thread in VMDeath gets the mutex */
+		return false;
 	pthread_mutex_lock(&hooks);
 	for (size_t i = 0; i < KINDS; i++)
 		if (kinds[i]->work && is_on(kinds[i], types))
@@ -157,6 +159,8 @@ void kinds_tick(JNIEnv *jni)
 {
 	uint32_t types = atomic_load(&config.enabled);
 
+	if (atomic_load(&agent.ending))
+		return;
 	pthread_mutex_lock(&hooks);
 	for (size_t i = 0; i < KINDS; i++)
 		if (kinds[i]->tick && is_on(kinds[i], types))
