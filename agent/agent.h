@@ -63,7 +63,8 @@ void kinds_command(JNIEnv *jni, enum braid_command command);
 /* Goes on with what takes long. True: there is more to do. */
 bool kinds_work(JNIEnv *jni);
 void kinds_tick(JNIEnv *jni);
-/* Publishes what a kind reports at the end. False: the helper has not ended what it does within a second. */
+/* Publishes what a kind reports at the end. False: the helper has not ended what it does within a second,
+ * or the collector has gone. */
 bool kinds_publish_final(JNIEnv *jni);
 /* Called when handlers publish nothing any more. `jni` is NULL when the VM is dead. */
 void kinds_end(JNIEnv *jni);

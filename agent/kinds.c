@@ -4,7 +4,7 @@
 #include "agent.h"
 
 #include "core/config.h"
-#include "core/helper.h"
+#include "core/publish.h"
 #include "events/handlers.h"
 #include "malloc/malloc.h"
 #include "timing/timing.h"
@@ -23,7 +23,7 @@ static const struct kind *const kinds[] = {
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 /* Where a hook takes longer, it walks the heap: then the JVM stands still, and its end waits in any case. */
-#define HOOKS_WAIT_NS 1000000000ULL
+#define HOOKS_WAIT_MS 1000U
 
 /* Held while hooks run. They are written for one thread, the helper; VMDeath comes on another one. */
 static pthread_mutex_t hooks = PTHREAD_MUTEX_INITIALIZER;
@@ -38,7 +38,7 @@ static bool is_on(const struct kind *k, uint32_t types)
 	return !k->types || (k->types & types);
 }
 
-/* The caller of this, on_enabled, publish and forget holds `hooks`. */
+/* The caller of this, on_enabled and execute holds `hooks`. */
 static void start(const struct braid_event_config *c)
 {
 	for (size_t i = 0; i < KINDS; i++)
@@ -55,13 +55,20 @@ static void on_enabled(JNIEnv *jni)
 			kinds[i]->on_enabled(jni);
 }
 
-static void publish(JNIEnv *jni)
+static void execute(JNIEnv *jni, enum braid_command command)
 {
 	uint32_t types = atomic_load(&config.enabled);
 
-	for (size_t i = 0; i < KINDS; i++)
-		if (kinds[i]->publish && is_on(kinds[i], types))
+	if (command == BRAID_COMMAND_GC)
+		(void)(*agent.jvmti)->ForceGarbageCollection(agent.jvmti);
+	for (size_t i = 0; i < KINDS; i++) {
+		if (!is_on(kinds[i], types))
+			continue;
+		if (command == BRAID_COMMAND_DUMP && kinds[i]->publish)
 			kinds[i]->publish(jni);
+		else if (command == BRAID_COMMAND_RESET && kinds[i]->forget)
+			kinds[i]->forget(jni);
+	}
 }
 
 void kinds_start(const struct braid_event_config *c)
@@ -114,29 +121,10 @@ void kinds_change(const struct braid_event_config *c)
 	pthread_mutex_unlock(&hooks);
 }
 
-static void forget(JNIEnv *jni)
-{
-	uint32_t types = atomic_load(&config.enabled);
-
-	for (size_t i = 0; i < KINDS; i++)
-		if (kinds[i]->forget && is_on(kinds[i], types))
-			kinds[i]->forget(jni);
-}
-
 void kinds_command(JNIEnv *jni, enum braid_command command)
 {
 	pthread_mutex_lock(&hooks);
-	switch (command) {
-	case BRAID_COMMAND_DUMP:
-		publish(jni);
-		break;
-	case BRAID_COMMAND_RESET:
-		forget(jni);
-		break;
-	case BRAID_COMMAND_GC:
-		(void)(*agent.jvmti)->ForceGarbageCollection(agent.jvmti);
-		break;
-	}
+	execute(jni, command);
 	pthread_mutex_unlock(&hooks);
 }
 
@@ -171,14 +159,12 @@ void kinds_tick(JNIEnv *jni)
 
 bool kinds_publish_final(JNIEnv *jni)
 {
-	uint64_t until_ns = clock_ns() + HOOKS_WAIT_NS;
+	uint32_t turns = 0;
 
-	while (pthread_mutex_trylock(&hooks)) {
-		if (clock_ns() > until_ns)
+	while (pthread_mutex_trylock(&hooks))
+		if (!publish_wait(&turns, HOOKS_WAIT_MS))
 			return false;
-		helper_nap_ms(1);
-	}
-	publish(jni);
+	execute(jni, BRAID_COMMAND_DUMP);
 	jvm_event_publish_counted();
 	pthread_mutex_unlock(&hooks);
 	return true;

@@ -15,7 +15,7 @@
 
 #define PUBLISHED_MAX 4096U /* an application may invent names as long as it runs */
 
-/* What was published. Only the helper uses it. */
+/* What was published. For hooks: one thread at a time. */
 struct published {
 	uint64_t name;	/* hash of a flag's name, or of a property's and a letter */
 	uint64_t value; /* hash of origin and value */

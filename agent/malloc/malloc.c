@@ -38,7 +38,7 @@ static uintptr_t generation;				    /* of the connection that `names` are for */
 static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER; /* only who looks at objects takes it, for one pass */
 static uint64_t objects_seen, objects_waited_for;
 static uint32_t waited;	      /* ticks, for these */
-static uint64_t published_ns; /* for the helper thread: one time for all that is published at once */
+static uint64_t published_ns; /* for hooks: one time for all that is published at once */
 static uint32_t reported;     /* objects in the last notice */
 static int filters;	      /* seccomp filters of the thread that has set the hooks */
 

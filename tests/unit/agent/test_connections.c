@@ -382,19 +382,26 @@ static void wait_taken(const struct recorder *r)
 	while (!ioctl(r->fd, SIOCOUTQ, &bytes) && bytes);
 }
 
-/* A report waits for room in the ring; the command that comes meanwhile is carried out, too. */
-START_TEST(a_command_comes_during_another)
+/* Attaches to a JVM with a thread, and waits for what is older. */
+static void attach_replayed(struct recorder *r)
 {
 	const struct braid_event_config c = {.enabled = BRAID_EVENT_TYPE(THREAD)};
-	struct recorder r;
 
 	live_jvm();
 	fake.thread_count = 1;
-	recorder_open(&r);
-	recorder_let_in(&r, BRAID_START_ATTACH, &c);
-	ck_assert(recorder_hears(&r, BRAID_MSG_CONFIGURED, NULL));
-	while (!recorder_find(&r, BRAID_REC_REPLAYED))
+	recorder_open(r);
+	recorder_let_in(r, BRAID_START_ATTACH, &c);
+	ck_assert(recorder_hears(r, BRAID_MSG_CONFIGURED, NULL));
+	while (!recorder_find(r, BRAID_REC_REPLAYED))
 		poll(NULL, 0, 1);
+}
+
+/* A report waits for room in the ring; the command that comes meanwhile is carried out, too. */
+START_TEST(a_command_comes_during_another)
+{
+	struct recorder r;
+
+	attach_replayed(&r);
 	for (uintptr_t method = 1; method < 10000; method++)
 		compiled(method);
 	recorder_command(&r, BRAID_COMMAND_DUMP);
@@ -415,14 +422,7 @@ END_TEST
 /* Attaches, and holds the helper in a command; returns how often threads were listed before. */
 static uint32_t hold_in_command(struct recorder *r)
 {
-	const struct braid_event_config c = {.enabled = BRAID_EVENT_TYPE(THREAD)};
-
-	live_jvm();
-	fake.thread_count = 1;
-	recorder_open(r);
-	recorder_let_in(r, BRAID_START_ATTACH, &c);
-	while (!recorder_find(r, BRAID_REC_REPLAYED))
-		poll(NULL, 0, 1);
+	attach_replayed(r);
 	fake.held = true;
 	recorder_command(r, BRAID_COMMAND_GC);
 	sem_wait(&fake.holding);
