@@ -170,6 +170,7 @@ static int compare_runs(const void *x, const void *y)
 /* Gives what is left of the last run until then, and of those that it interrupted. */
 static int give(wall_runs *open, uint64_t until_ns, wall_runs *to)
 {
+	uint64_t free_ns;
 	int err = 0;
 
 	while (open->count && !err) {
@@ -181,9 +182,11 @@ static int give(wall_runs *open, uint64_t until_ns, wall_runs *to)
 			err = VEC_PUSH(to, part);
 		if (last->end_ns > until_ns)
 			break;
+		/* One that ended while it was interrupted hands on when the CPU is free. */
+		free_ns = part.start_ns > part.end_ns ? part.start_ns : part.end_ns;
 		open->count--;
-		if (open->count && open->at[open->count - 1].start_ns < part.end_ns)
-			open->at[open->count - 1].start_ns = part.end_ns;
+		if (open->count && open->at[open->count - 1].start_ns < free_ns)
+			open->at[open->count - 1].start_ns = free_ns;
 	}
 	return err;
 }

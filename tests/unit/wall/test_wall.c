@@ -5,6 +5,7 @@
 
 #include <analyze/events.h>
 #include <wall/profile.h>
+#include <wall/runs.h>
 #include <export/export.h>
 
 #include "unit/wall_fixture.h"
@@ -402,6 +403,34 @@ START_TEST(carriers_run_virtual_threads)
 }
 END_TEST
 
+/* The second thread ends while the third has the CPU, and the first one is back when the third leaves it. */
+START_TEST(runs_do_not_overlap)
+{
+	const struct trace_rec recs[] = {
+		OFF(1, 0, 5, ON_KERNEL, CLASS(FUTEX)),	OFF(1, 100, 110, ON_KERNEL, CLASS(FUTEX)),
+		OFF(2, 0, 10, ON_KERNEL, CLASS(FUTEX)), OFF(2, 20, 90, ON_KERNEL, CLASS(FUTEX)),
+		OFF(3, 0, 15, ON_KERNEL, CLASS(FUTEX)), OFF(3, 50, 90, ON_KERNEL, CLASS(FUTEX)),
+	};
+	static const struct {
+		uint32_t thread;
+		uint64_t from, to;
+	} expected[] = {{1, 5, 10}, {2, 10, 15}, {3, 15, 50}, {1, 50, 100}};
+	struct walled x = wall_of(recs, COUNT(recs), NULL);
+	wall_runs runs = {0};
+
+	ck_assert_int_eq(wall_runs_find(x.w, false, &runs), 0);
+	ck_assert_uint_eq(runs.count, COUNT(expected));
+	for (size_t i = 0; i < runs.count; i++) {
+		ck_assert_uint_eq(runs.at[i].cpu, 0);
+		ck_assert_uint_eq(runs.at[i].thread, table_find(&x.r.a->threads, expected[i].thread));
+		ck_assert_uint_eq(runs.at[i].start_ns, BASE_NS + expected[i].from * MS);
+		ck_assert_uint_eq(runs.at[i].end_ns, BASE_NS + expected[i].to * MS);
+	}
+	free(runs.at);
+	wall_end(&x);
+}
+END_TEST
+
 struct followed {
 	const struct wall *w;
 	uint32_t ids[8], count;
@@ -529,6 +558,7 @@ Suite *test_wall(void)
 	tcase_add_test(tc, stacks_are_selected);
 	tcase_add_test(tc, stacks_of_a_life);
 	tcase_add_test(tc, carriers_run_virtual_threads);
+	tcase_add_test(tc, runs_do_not_overlap);
 	tcase_add_test(tc, virtual_threads_by_id);
 	tcase_add_test(tc, hostile_rows);
 	tcase_add_test(tc, many_rows);
