@@ -234,6 +234,7 @@ struct task_struct {
 	struct sched_info sched_info;
 	__u64 stime;
 	__u64 start_time;
+	__u64 self_exec_id;
 	struct uprobe_task *utask;
 	struct thread_struct thread;
 };

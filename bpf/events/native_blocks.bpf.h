@@ -15,13 +15,23 @@ struct {
 	__type(value, struct braid_native_block);
 } native_blocks SEC(".maps");
 
-/* How many of these a process has. */
+/*
+ * How many of these a program has. It is that of a program, not of a process: the collector hears of an exec when the
+ * next program has begun to allocate.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* set at load */
-	__type(key, __u32);
-	__type(value, __u32);
+	__type(key, struct braid_native_program);
+	__type(value, struct braid_native_count);
 } native_counts SEC(".maps");
+
+static __always_inline struct braid_native_program native_program(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	return (struct braid_native_program){.pid = task->tgid, .number = task->self_exec_id};
+}
 
 /* JVMs with an agent sample by that. */
 static __always_inline bool native_wanted(__u32 tgid, __u32 number)
@@ -67,17 +77,18 @@ static __always_inline bool native_emit(struct pt_regs *ctx, __u32 tgid, __u32 n
 /* False: there is no room for it. An address that is known already was freed without a hit. */
 static __always_inline bool native_keep(const struct braid_native_key *key, const struct braid_native_block *b)
 {
-	__u32 pid = key->pid, none = 0, *count = bpf_map_lookup_elem(&native_counts, &pid);
+	struct braid_native_program of = key->of;
+	struct braid_native_count none = {.since_ns = b->time_ns}, *count = bpf_map_lookup_elem(&native_counts, &of);
 
 	if (!count) {
-		(void)bpf_map_update_elem(&native_counts, &pid, &none, BPF_NOEXIST);
-		count = bpf_map_lookup_elem(&native_counts, &pid);
+		(void)bpf_map_update_elem(&native_counts, &of, &none, BPF_NOEXIST);
+		count = bpf_map_lookup_elem(&native_counts, &of);
 	}
 	if (!bpf_map_update_elem(&native_blocks, key, b, BPF_EXIST))
 		return true;
-	if (!count || *count >= BRAID_NATIVE_SHARE || bpf_map_update_elem(&native_blocks, key, b, BPF_NOEXIST))
+	if (!count || count->blocks >= BRAID_NATIVE_SHARE || bpf_map_update_elem(&native_blocks, key, b, BPF_NOEXIST))
 		return false;
-	__sync_fetch_and_add(count, 1);
+	__sync_fetch_and_add(&count->blocks, 1);
 	return true;
 }
 
@@ -86,7 +97,7 @@ int on_native_alloc(struct pt_regs *ctx)
 {
 	__u32 number = (__u32)bpf_usdt_cookie(ctx), tgid = bpf_get_current_pid_tgid() >> 32;
 	struct braid_hit_count *c = bpf_map_lookup_elem(&hit_counts, &number);
-	struct braid_native_key key = {.pid = tgid};
+	struct braid_native_key key = {.of = native_program()};
 	struct braid_native_block b = {.time_ns = bpf_ktime_get_ns()};
 
 	probe_on_thread_stack(ctx, &no_programs);
@@ -106,15 +117,16 @@ int on_native_alloc(struct pt_regs *ctx)
 SEC("usdt")
 int on_native_free(struct pt_regs *ctx)
 {
-	struct braid_native_key key = {.pid = bpf_get_current_pid_tgid() >> 32};
-	__u32 pid = key.pid, *count;
+	struct braid_native_key key = {.of = native_program()};
+	struct braid_native_program of = key.of;
+	struct braid_native_count *count;
 
 	probe_on_thread_stack(ctx, &no_programs);
 	if (bpf_usdt_arg(ctx, 0, (long *)&key.address) || bpf_map_delete_elem(&native_blocks, &key))
 		return 0;
-	count = bpf_map_lookup_elem(&native_counts, &pid);
-	if (count && *count)
-		__sync_fetch_and_add(count, -1);
+	count = bpf_map_lookup_elem(&native_counts, &of);
+	if (count && count->blocks)
+		__sync_fetch_and_add(&count->blocks, -1);
 	return 0;
 }
 

@@ -32,13 +32,25 @@ enum braid_kernel_event {
 #define BRAID_RETURN_CALLS 16384 /* whose beginning is known at a time */
 
 /* A sampled block of memory that a process has allocated, by an allocator that reports its samples. */
-#define BRAID_NATIVE_BLOCKS 65536 /* that are followed at a time */
-#define BRAID_NATIVE_SHARE 32768  /* of these, in one process */
-#define BRAID_NATIVE_PIDS 4096	  /* processes that have some */
+#define BRAID_NATIVE_BLOCKS 65536  /* that are followed at a time */
+#define BRAID_NATIVE_SHARE 32768   /* of these, of one program */
+#define BRAID_NATIVE_PROGRAMS 4096 /* that have some */
+
+/* A process may execute one program after another. */
+struct braid_native_program {
+	__u32 pid;
+	__u32 number; /* task_struct's self_exec_id */
+};
+
+struct braid_native_count {
+	__u64 since_ns;
+	__u32 blocks;
+	__u32 reserved;
+};
+
 struct braid_native_key {
 	__u64 address;
-	__u32 pid;
-	__u32 reserved;
+	struct braid_native_program of;
 };
 
 struct braid_native_block {

@@ -75,7 +75,7 @@ int map_sizes_set(const struct braid_bpf *b, const struct record_options *o)
 		err = err ?: bpf_map__set_max_entries(b->maps.timed_calls, BRAID_RETURN_CALLS);
 	if (hits_have(o, PROBE_MALLOC)) {
 		err = err ?: bpf_map__set_max_entries(b->maps.native_blocks, BRAID_NATIVE_BLOCKS);
-		err = err ?: bpf_map__set_max_entries(b->maps.native_counts, BRAID_NATIVE_PIDS);
+		err = err ?: bpf_map__set_max_entries(b->maps.native_counts, BRAID_NATIVE_PROGRAMS);
 	}
 	return err ?: bpf_map__set_max_entries(b->maps.events, event_ring_bytes(o));
 }

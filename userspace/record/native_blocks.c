@@ -17,23 +17,29 @@ bool native_blocks_followed(const struct record_options *o)
 	return hits_have(o, PROBE_MALLOC);
 }
 
+/* All at once, as programs go on allocating and freeing. Without memory there are none. */
+static uint32_t read_table(const struct session *s, bool counts, void *keys, void *values, uint32_t max)
+{
+	uint32_t position, count = max;
+	int err = keys && values ? bpf_map_lookup_batch(kernel_side_native_blocks(s->kernel, counts), NULL, &position,
+							keys, values, &count, NULL)
+				 : -ENOMEM;
+
+	return !err || err == -ENOENT ? count : 0; /* -ENOENT: these are all */
+}
+
 struct blocks {
 	struct braid_native_key *keys;
 	struct braid_native_block *at;
 	uint32_t count;
 };
 
-/* All at once, as programs go on allocating and freeing. Without memory there are none. */
 static struct blocks blocks_read(const struct session *s)
 {
 	struct blocks b = {.keys = calloc(BRAID_NATIVE_BLOCKS, sizeof(*b.keys)),
 			   .at = calloc(BRAID_NATIVE_BLOCKS, sizeof(*b.at))};
-	uint32_t position, count = BRAID_NATIVE_BLOCKS;
-	int err = b.keys && b.at ? bpf_map_lookup_batch(kernel_side_native_blocks(s->kernel, false), NULL, &position,
-							b.keys, b.at, &count, NULL)
-				 : -ENOMEM;
 
-	b.count = !err || err == -ENOENT ? count : 0; /* -ENOENT: these are all */
+	b.count = read_table(s, false, b.keys, b.at, BRAID_NATIVE_BLOCKS);
 	return b;
 }
 
@@ -50,7 +56,7 @@ static void emit(struct session *s, const struct braid_native_key *key, const st
 	session_add_event(s, &(struct braid_event_jvm_event){.hdr = {.kind = BRAID_EVENT_JVM_EVENT,
 								     .size = sizeof(struct braid_event_jvm_event),
 								     .time_ns = b->time_ns},
-							     .pid = key->pid,
+							     .pid = key->of.pid,
 							     .source = BRAID_SOURCE_KERNEL,
 							     .event = {.kind = BRAID_JVM_UNFREED,
 								       .start_ns = b->time_ns,
@@ -74,14 +80,33 @@ void native_blocks_emit(struct session *s, pid_t pid)
 		return;
 	b = blocks_read(s);
 	for (uint32_t i = 0; i < b.count; i++)
-		if (!pid || (pid_t)b.keys[i].pid == pid)
+		if (!pid || (pid_t)b.keys[i].of.pid == pid)
 			emit(s, &b.keys[i], &b.at[i], now);
 	blocks_free(&b);
 }
 
-static bool forget_count(struct session *s, pid_t pid)
+static const struct process *program_at(struct session *s, const struct braid_native_program *of, uint64_t time_ns)
 {
-	return !bpf_map_delete_elem(kernel_side_native_blocks(s->kernel, true), &pid);
+	return processes_find(s->processes, (pid_t)of->pid, time_ns);
+}
+
+/* The counts of a process or, for 0, of all programs that have ended. Returns whether there were any. */
+static bool forget_counts(struct session *s, pid_t pid)
+{
+	struct braid_native_program *of = calloc(BRAID_NATIVE_PROGRAMS, sizeof(*of));
+	struct braid_native_count *at = calloc(BRAID_NATIVE_PROGRAMS, sizeof(*at));
+	uint32_t count = read_table(s, true, of, at, BRAID_NATIVE_PROGRAMS);
+	bool any = false;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct process *p = pid ? NULL : program_at(s, &of[i], at[i].since_ns);
+
+		if (pid ? (pid_t)of[i].pid == pid : p && p->ended_ns)
+			any = !bpf_map_delete_elem(kernel_side_native_blocks(s->kernel, true), &of[i]) || any;
+	}
+	free(of);
+	free(at);
+	return any;
 }
 
 static void forget_all(struct session *s, pid_t pid)
@@ -89,16 +114,15 @@ static void forget_all(struct session *s, pid_t pid)
 	struct blocks b = blocks_read(s);
 
 	for (uint32_t i = 0; i < b.count; i++)
-		if ((pid_t)b.keys[i].pid == pid)
+		if ((pid_t)b.keys[i].of.pid == pid)
 			forget(s, &b.keys[i]);
 	blocks_free(&b);
-	(void)forget_count(s, pid);
+	(void)forget_counts(s, pid);
 }
 
-void native_blocks_ended(struct session *s, pid_t pid)
+void native_blocks_ended(struct session *s)
 {
-	if (native_blocks_followed(s->options) && forget_count(s, pid))
-		s->native_ended = true;
+	s->native_ended = native_blocks_followed(s->options);
 }
 
 void native_blocks_tick(struct session *s)
@@ -108,9 +132,11 @@ void native_blocks_tick(struct session *s)
 	if (!s->native_ended)
 		return;
 	s->native_ended = false;
+	if (!forget_counts(s, 0))
+		return;
 	b = blocks_read(s);
 	for (uint32_t i = 0; i < b.count; i++) {
-		const struct process *p = processes_find(s->processes, (pid_t)b.keys[i].pid, b.at[i].time_ns);
+		const struct process *p = program_at(s, &b.keys[i].of, b.at[i].time_ns);
 
 		if (!p || !p->ended_ns)
 			continue;

@@ -14,10 +14,10 @@
 void native_blocks_emit(struct session *s, pid_t pid);
 
 /*
- * The process has ended: what it has not freed is emitted, and makes room for others, at the next tick, as thousands
- * may end at a time.
+ * A program has ended: what it has not freed is emitted, and makes room for others, at the next tick, as thousands may
+ * end at a time.
  */
-void native_blocks_ended(struct session *s, pid_t pid);
+void native_blocks_ended(struct session *s);
 void native_blocks_tick(struct session *s);
 
 /* The commands `reset` and `dump` for a process that is no JVM. False: they mean nothing for it. */

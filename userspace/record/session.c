@@ -258,7 +258,7 @@ static int watch_timers(struct loop *l)
 
 static void on_process_ended(void *ctx, struct process *process)
 {
-	native_blocks_ended(ctx, process->pid);
+	native_blocks_ended(ctx);
 	jvm_rest(process->jvm);
 }
 

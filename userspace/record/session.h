@@ -71,7 +71,7 @@ struct session {
 	struct control *control;	     /* NULL: the recording cannot be changed */
 	uint64_t sideband_ns;		     /* the side-band was read up to this time */
 	uint64_t samples_ns;		     /* when samples were read last */
-	bool native_ended; /* processes have ended that had native blocks, since the last tick for these */
+	bool native_ended;		     /* programs have ended since the last tick for native blocks */
 	uint64_t samples;
 	uint64_t deferred; /* samples from deferred unwinds */
 	uint64_t complete;
