@@ -77,6 +77,14 @@ static void process_look(JavaVM *vm)
 }
 
 /*
+ * An environment without capabilities and events, which stays for ever. HotSpot frees what it knows of a thread when the
+ * thread ends, but only while there is an environment (JvmtiEnvBase::environments_might_exist; JDK 8 to 27). Without
+ * one, a JvmtiThreadState keeps a pointer to the freed thread, and any agent's next environment writes to that memory
+ * (JvmtiEventControllerPrivate::recompute_thread_enabled).
+ */
+static jvmtiEnv *kept;
+
+/*
  * JVMs before 21 load agents before the live phase. HotSpot gives no environment then (JNI_EDETACHED), and events can
  * be enabled in the live phase alone. The thread that loads agents waits here; it is in native code and holds up no
  * other thread.
@@ -87,7 +95,7 @@ static jint environment_await(JavaVM *vm)
 	uint64_t until_ns = clock_ns() + LIVE_WAIT_MS * 1000000ULL;
 	jint result;
 
-	while ((result = (*vm)->GetEnv(vm, (void **)&agent.jvmti, JVMTI_VERSION_1_2)) == JNI_EDETACHED &&
+	while ((result = (*vm)->GetEnv(vm, (void **)&kept, JVMTI_VERSION_1_2)) == JNI_EDETACHED &&
 	       clock_ns() < until_ns && !link_is_closed(&agent.link))
 		nanosleep(&step, NULL);
 	return result;
@@ -99,7 +107,11 @@ static bool environment_open(JavaVM *vm)
 
 	if (agent.jvmti) /* the former connection could not give it back */
 		return true;
-	result = environment_await(vm);
+	result = kept ? JNI_OK : environment_await(vm);
+	if (result == JNI_OK)
+		result = (*vm)->GetEnv(vm, (void **)&agent.jvmti, JVMTI_VERSION_1_2);
+	else
+		kept = NULL;
 	if (result != JNI_OK) {
 		agent.jvmti = NULL;
 		agent_log("%s; nothing will be recorded",
@@ -115,7 +127,7 @@ static bool environment_open(JavaVM *vm)
 /*
  * The caller has seen that no handler is inside, and `active` keeps new ones out. A handler may still be on its way:
  * HotSpot frees an environment only in a collection during which no thread iterates over the environments to send an
- * event (JvmtiGCMarker, JvmtiEnvBase::check_for_periodic_clean_up).
+ * event (JvmtiGCMarker, JvmtiEnvBase::check_for_periodic_clean_up). The one that is kept remains.
  */
 static void environment_close(void)
 {

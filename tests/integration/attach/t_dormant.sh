@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# After a recording, no thread of braid runs in the JVM, and no descriptor and no JVM TI environment remains.
+# After a recording, no thread of braid runs in the JVM, and no descriptor remains. One JVM TI environment does, the first that
+# the agent had: without any, HotSpot forgets to free what it knows of threads.
 source "$(dirname "$0")/../lib.sh"
 
 # The first of its JVM TI environments, 0: none; empty where libjvm has no symbols. HotSpot frees disposed environments
@@ -8,11 +9,6 @@ source "$(dirname "$0")/../lib.sh"
 environments()
 {
 	python3 "$TEST_DIR/vm_static.py" "$JAVA_PID" _ZN12JvmtiEnvBase17_head_environmentE
-}
-no_environment()
-{
-	ask jvm gc 1
-	[[ $(environments) == 0 ]]
 }
 descriptors()
 {
@@ -26,7 +22,8 @@ start_record -F 997 -p "$JAVA_PID" -o d.trace
 wait_attached "$JAVA_PID"
 descriptors >during
 grep -q 'bpf-map' during || fail "the test does not see what it looks for: $(cat during)"
-[[ -z $before || $(environments) != 0 ]] || fail "the test sees no environment while there is one"
+kept=$(environments)
+[[ -z $before || $kept != 0 ]] || fail "the test sees no environment while there is one"
 ask jvm burn 100
 stop_record
 no_leftovers
@@ -40,7 +37,8 @@ no_threads()
 	! threads_of_agent
 }
 wait_for "the end of the agent's thread" no_threads
-[[ -z $before ]] || wait_for "the end of its environment" no_environment
+ask jvm gc 2
+[[ $(environments) == "$kept" ]] || fail "the first environment is not there any more"
 descriptors >after
 # The JVM keeps the socket of its attach listener.
 listener=$(awk -v path=".java_pid$JAVA_PID" 'index($8, path) { print "socket:[" $7 "]" }' /proc/net/unix | sort -u)

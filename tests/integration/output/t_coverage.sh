@@ -52,7 +52,7 @@ s/`loads.c`, //	mutexes: loads.c: not named
 s/published: `VMStart`, /published: /	the handler of VMStart waits
 s/^a tenth of/`VMInit`, `ThreadEnd`, &/	the handler of ThreadEnd does not wait
 /`AddModuleOpens`/s/two/three/	Java classes in the agent: 2 there are, the page says three
-/`GetEnvironmentLocalStorage`/s/two/one/	environments: 2 there are, the page says one
+/`GetEnvironmentLocalStorage`/s/three/one/	environments: 3 there are, the page says one
 /`GetCurrentThread`/s/ThreadStart/a start/	GetCurrentThread: the handler of ThreadStart calls it
 /`DATA_RESET_REQUEST`/s/, native allocations//	DATA_RESET_REQUEST: does malloc_kind forget
 /`Allocate`/s/malloc/memory/	Allocate: is the agent's memory malloc's

@@ -71,7 +71,8 @@ extern struct fake_jvm {
 	jvmtiExtensionEvent on_class_unload;
 	uint64_t capabilities[2]; /* that the agent holds */
 	_Atomic uint64_t events;  /* bit EVENT - JVMTI_MIN_EVENT_TYPE_VAL: enabled */
-	_Atomic int environments; /* created and not disposed of */
+	_Atomic bool kept; /* the first environment, without which HotSpot forgets to free what it knows of threads */
+	_Atomic int environments; /* others that were created and not disposed of */
 	_Atomic int allocated;	  /* by JVM TI, and not deallocated */
 	_Atomic int weak;	  /* weak references */
 	_Atomic int global;	  /* global ones */
