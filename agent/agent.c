@@ -77,10 +77,10 @@ static void process_look(JavaVM *vm)
 }
 
 /*
- * An environment without capabilities and events, which stays for ever. HotSpot frees what it knows of a thread when the
- * thread ends, but only while there is an environment (JvmtiEnvBase::environments_might_exist; JDK 8 to 27). Without
- * one, a JvmtiThreadState keeps a pointer to the freed thread, and any agent's next environment writes to that memory
- * (JvmtiEventControllerPrivate::recompute_thread_enabled).
+ * An environment without capabilities and events, which stays for ever. HotSpot frees what it knows of a thread when
+ * the thread ends, but only while there is an environment (JvmtiEnvBase::environments_might_exist; JDK 8 to 27).
+ * Without one, a JvmtiThreadState keeps a pointer to the freed thread, and any agent's next environment writes to that
+ * memory (JvmtiEventControllerPrivate::recompute_thread_enabled).
  */
 static jvmtiEnv *kept;
 

@@ -564,15 +564,6 @@ static union {
 		       .GetThreadLocalStorage = get_local_storage,
 	       }};
 
-static jvmtiError kept_called(void)
-{
-	ck_abort_msg("the environment that is kept is used");
-	return JVMTI_ERROR_INTERNAL;
-}
-
-static void (*kept_slots[FAKE_TI_SLOTS])(void);
-static jvmtiEnv kept_env = (jvmtiEnv)(const void *)kept_slots;
-
 static jint JNICALL get_env(JavaVM *vm, void **env, jint version)
 {
 	(void)vm;
@@ -585,7 +576,7 @@ static jint JNICALL get_env(JavaVM *vm, void **env, jint version)
 	if (fake.phase != JVMTI_PHASE_ONLOAD && fake.phase != JVMTI_PHASE_LIVE)
 		return JNI_EDETACHED;
 	if (!atomic_exchange(&fake.kept, true))
-		*env = &kept_env;
+		*env = fake_kept_env();
 	else
 		*env = atomic_fetch_add(&fake.environments, 1) ? &fake_other_env : &fake_env;
 	return JNI_OK;
@@ -604,7 +595,6 @@ void fake_jvm_start(void)
 	sem_init(&fake.holding, 0, 0);
 	sem_init(&fake.go_on, 0, 0);
 	fake_fill(functions.slots, FAKE_TI_SLOTS, (void (*)(void))fake_ti_other);
-	fake_fill(kept_slots, FAKE_TI_SLOTS, (void (*)(void))kept_called);
 	fake_env = fake_other_env = &functions.table;
 	fake_jni_start();
 }

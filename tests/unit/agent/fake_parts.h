@@ -33,6 +33,7 @@ const char *fake_string(void);
 /* The slot of a function that this JVM does not have; slot 0 of JNI has none. */
 #define FAKE_JNI_OTHER 0
 jvmtiError fake_ti_other(void);
+jvmtiEnv *fake_kept_env(void); /* none of its functions may be called */
 
 void fake_jni_start(void);
 /* The table of functions, which agents may replace, and its size. */

@@ -133,6 +133,21 @@ jvmtiError fake_ti_other(void)
 	return JVMTI_ERROR_NOT_AVAILABLE;
 }
 
+static jvmtiError kept_called(void)
+{
+	RULE(false, "the environment that is kept is used");
+	return JVMTI_ERROR_INTERNAL;
+}
+
+jvmtiEnv *fake_kept_env(void)
+{
+	static void (*slots[FAKE_TI_SLOTS])(void);
+	static jvmtiEnv env = (jvmtiEnv)(const void *)slots;
+
+	fake_fill(slots, FAKE_TI_SLOTS, (void (*)(void))kept_called);
+	return &env;
+}
+
 bool fake_jni_called(size_t slot)
 {
 	uint32_t phase = atomic_load(&fake.phase);
