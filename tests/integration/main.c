@@ -210,6 +210,7 @@ START_TEST(script)
 	const struct script *s = &scripts[_i];
 
 	ck_assert_msg(s->status != TIMED_OUT, "not done after %d s", script_limit_s(s));
+	ck_assert_msg(s->status != JVM_CRASHED, "a JVM crashed");
 	ck_assert_msg(s->status == 0 || s->status == CANNOT_RUN, "exit status %d", s->status);
 }
 END_TEST

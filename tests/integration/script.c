@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,6 +186,38 @@ static int await_end(pid_t script, int limit_s, const sigset_t *waited)
 	return TIMED_OUT;
 }
 
+/* HotSpot's report of the crash: its head says where. */
+static void show_crash(const char *path, FILE *output)
+{
+	FILE *report = fopen(path, "re");
+	char line[256];
+
+	fprintf(output, "a JVM crashed: %s\n", path);
+	while (report && fgets(line, sizeof(line), report) && line[0] == '#')
+		fputs(line, output);
+	if (report)
+		fclose(report);
+}
+
+/* A test need not look at how its JVM ended. */
+static bool jvm_crashed(const struct script *s)
+{
+	FILE *output = fopen(s->output, "ae");
+	char *pattern = NULL;
+	glob_t found = {0};
+	bool crashed = false;
+
+	if (asprintf(&pattern, "%s/hs_err_pid*.log", s->dir) > 0)
+		crashed = !glob(pattern, 0, NULL, &found);
+	for (size_t i = 0; output && i < found.gl_pathc; i++)
+		show_crash(found.gl_pathv[i], output);
+	globfree(&found);
+	free(pattern);
+	if (output)
+		fclose(output);
+	return crashed;
+}
+
 static void supervise(const struct script *s, pid_t parent, const sigset_t *waited, const sigset_t *usual)
 {
 	pid_t script;
@@ -199,6 +232,8 @@ static void supervise(const struct script *s, pid_t parent, const sigset_t *wait
 		become_script(s, usual);
 	status = script < 0 ? 126 : await_end(script, script_limit_s(s), waited);
 	end_leftovers();
+	if (jvm_crashed(s) && !status)
+		status = JVM_CRASHED;
 	_exit(status);
 }
 

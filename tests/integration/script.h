@@ -10,6 +10,7 @@
 /* Exit statuses; those of timeout(1) and of a shell's Ctrl-C are the supervisor's. */
 #define CANNOT_RUN 77
 #define TIMED_OUT 124
+#define JVM_CRASHED 125
 #define INTERRUPTED 130
 
 enum class { QUICK = 1, NORMAL = 2, LONG = 4 };
