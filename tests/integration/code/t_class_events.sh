@@ -39,9 +39,11 @@ events attach.trace \
 	"older classes" '0 < of("phase", name="replayed")[0]["value"]' \
 	"nothing lost" 'lost == []'
 
-# A class that is loaded while the agent is being loaded is either counted with the older ones or has an event.
+# A class that is loaded while the agent is being loaded is either counted with the older ones or has an event. The JVM's
+# counter is not atomic: of some 10,000 classes that four threads load, one is missing in some runs. Its log has all.
 mkfifo loading.in
-"$JAVA" -cp "$CLASSES" Loading <loading.in >loading.trace.truth 2>err &
+# shellcheck disable=SC2046 # options
+"$JAVA" $(log_options) -cp "$CLASSES" Loading <loading.in >loading.trace.truth 2>err &
 JAVA_PID=$!
 exec {LOADING}>loading.in
 wait_for "the program" grep -qs ready loading.trace.truth
@@ -50,11 +52,12 @@ wait_attached "$JAVA_PID"
 wait_events "$JAVA_PID"
 echo >&"$LOADING"
 wait_for "the program's end" grep -qs end loading.trace.truth
+loaded=$(grep -c ' source: ' load.log) || loaded=$(sed -n 's/^loaded //p' loading.trace.truth | tail -n 1) # JDK 8
 stop_record
 echo >&"$LOADING"
 wait_end "$JAVA_PID" "the program"
 events loading.trace \
-	"each once" 'of("phase", name="replayed")[0]["value"] + len(of("class_load")) == int(truth["loaded"][1][0])' \
+	"each once" 'of("phase", name="replayed")[0]["value"] + len(of("class_load")) == '"$loaded" \
 	"while it was enabled" 'len(of("class_load", name="ClassEvents$Template")) > 0' \
 	"nothing lost" 'lost == []'
 
