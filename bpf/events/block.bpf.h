@@ -8,7 +8,7 @@
 
 #include "kernel_event.bpf.h"
 
-#define BLOCK_REQUESTS 4096  /* in progress, of recorded processes */
+#define BLOCK_REQUESTS 4096  /* in progress */
 #define BLOCK_OPERATION 0xff /* REQ_OP_MASK */
 
 struct block_request {
@@ -19,10 +19,15 @@ struct block_request {
 	__u32 operation;
 	__u32 pid;
 	__u32 tid;
+	__u32 left_out; /* 1: it has no event: another process's, or not selected, or lost */
+	__u32 reserved;
 	struct braid_stack_ref ref;
 };
 
-/* By the address of the kernel's structure. An entry ends with its request, or when that is merged into another one. */
+/*
+ * By the address of the kernel's structure. An entry ends with its request, or when that is merged into another one.
+ * Requests that have no event are noted when they are queued, as any thread may issue them.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, BLOCK_REQUESTS);
@@ -56,10 +61,12 @@ static __always_inline void block_begins(void *ctx, struct request *rq, bool iss
 				  .pid = id >> 32,
 				  .tid = (__u32)id};
 
-	if (!issued)
-		bpf_map_delete_elem(&block_requests, &key);
-	if (!block_selected(r.sector, r.bytes, r.operation) || !kernel_event_due(BRAID_KERNEL_BLOCK, now))
+	if (!block_selected(r.sector, r.bytes, r.operation) || !kernel_event_due(BRAID_KERNEL_BLOCK, now)) {
+		r.left_out = 1;
+		if (!issued)
+			(void)bpf_map_update_elem(&block_requests, &key, &r, BPF_ANY);
 		return;
+	}
 	kernel_event_stack(ctx, KERNEL_EVENT_OWN_FRAMES, BRAID_KERNEL_BLOCK, &r.ref);
 	block_note(key, &r);
 }
@@ -130,7 +137,7 @@ int BPF_PROG(on_block_end, struct request *rq, int error, unsigned int bytes)
 
 	if (!r || bytes < rq->__data_len) /* a part of it */
 		return 0;
-	if (r->issued_ns)
+	if (r->issued_ns && !r->left_out)
 		block_emit(r, BPF_CORE_READ(rq, q, disk), error);
 	bpf_map_delete_elem(&block_requests, &key);
 	return 0;

@@ -12,10 +12,23 @@ device=$(readlink "/sys/dev/block/$(mountpoint -d "$(stat -c %m data)" 2>/dev/nu
 [[ -n $device ]] || skip "the file system of the tests is on no block device"
 dd if=data of=/dev/null iflag=direct bs=64k count=1 status=none || skip "this file system has no direct I/O"
 
+# Others read and write meanwhile: the kernel issues what they have queued in any thread that comes by.
+others()
+{
+	while :; do
+		dd if=data of=/dev/null iflag=direct bs=4k status=none
+		dd if=data of=other oflag=direct bs=4k status=none
+	done
+}
+others &
+others=$!
 # The file's extents are read before: their blocks are no part of it.
 recorded all.trace block ./kernel block "$PWD/data"
+kill "$others"
+wait "$others" || true
 events all.trace \
 	"reads" 'sum(e["value"] for e in at("block", "read_blocks") if e.detail == "read") == 20 * 65536' \
+	"nobody else's" 'not [e.detail for e in at("block", "read_blocks") if e.detail != "read"]' \
 	"writes" 'sum(e["value"] for e in at("block", "write_blocks") if e.detail == "write") >= 10 * 65536' \
 	"their time" '0 < total(at("block", "read_blocks"), "duration_ns") and all(0 < e.duration_ns <= one("reads") for e in
 		at("block", "read_blocks"))' \
@@ -35,5 +48,5 @@ events none.trace "none is so long" 'of("block") == []'
 
 recorded java.trace block "$JAVA" -cp "$CLASSES" Journal "$PWD/data.java" 400 1
 events java.trace \
-	"from Java" 'sum(e["value"] for e in at("block", "Journal.flush") if e.detail == "write") >= 400 * 1000' \
+	"from Java" 'sum(e["value"] for e in at("block", "Journal.flush") if e.detail == "write") >= 400 * 1000 or lost' \
 	"in one piece" 'all("Journal.main" in e.stack for e in at("block", "Journal.flush"))'
