@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""vm_static.py PID SYMBOL: prints the 8 bytes of one of the JVM's static variables as a number; nothing when its libjvm
-has no such symbol."""
+"""vm_static.py PID SYMBOL [COUNT]: prints the 8 bytes of one of the JVM's static variables as a number; nothing when its libjvm
+has no such symbol. With COUNT, the variable is a pointer, and as many numbers follow from where it points to."""
 import re
 import subprocess
 import sys
 
-pid, symbol = sys.argv[1:]
+pid, symbol, *count = sys.argv[1:]
 with open(f"/proc/{pid}/maps") as f:
     # The mapping of the file's first byte.
     base, path = next((int(m[1], 16), m[2]) for m in
@@ -15,4 +15,7 @@ found = re.search(rf"^([0-9a-f]+) \w {re.escape(symbol)}$", names, re.M)
 if found:
     with open(f"/proc/{pid}/mem", "rb") as f:
         f.seek(base + int(found[1], 16))
-        print(int.from_bytes(f.read(8), "little"))
+        value = int.from_bytes(f.read(8), "little")
+        print(value)
+        for _ in range(int(count[0]) if count and f.seek(value) else 0):
+            print(int.from_bytes(f.read(8), "little"))

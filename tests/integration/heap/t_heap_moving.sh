@@ -38,5 +38,4 @@ for ((i = 0; i < 4; i++)); do
 		    assert d.values[f["bytes"]][1] == 100 and d.values[f["bytes"]][2][0] == n % 256, n
 	PYTHON
 done
-go_on
-wait_end "$JAVA_PID" "the program"
+end_program
