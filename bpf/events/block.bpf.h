@@ -1,28 +1,15 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * The programs of the kernel event `block`: a request belongs to the thread that queues it, or issues it directly, and
- * that thread's stack is taken then. Its completion, in whatever thread or interrupt, emits the event.
+ * that thread's stack is taken then. Its completion, in whatever thread or interrupt, emits the event. A kernel may run
+ * no program there: a request without a completion is lost when its structure is another one's, or the recording ends.
  */
 #ifndef BRAID_BLOCK_BPF_H
 #define BRAID_BLOCK_BPF_H
 
 #include "kernel_event.bpf.h"
 
-#define BLOCK_REQUESTS 4096  /* in progress */
 #define BLOCK_OPERATION 0xff /* REQ_OP_MASK */
-
-struct block_request {
-	__u64 queued_ns;
-	__u64 issued_ns; /* 0: not yet */
-	__u64 sector;
-	__u32 bytes;
-	__u32 operation;
-	__u32 pid;
-	__u32 tid;
-	__u32 left_out; /* 1: it has no event: another process's, or not selected, or lost */
-	__u32 reserved;
-	struct braid_stack_ref ref;
-};
 
 /*
  * By the address of the kernel's structure. An entry ends with its request, or when that is merged into another one.
@@ -30,9 +17,9 @@ struct block_request {
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, BLOCK_REQUESTS);
+	__uint(max_entries, BRAID_BLOCK_REQUESTS);
 	__type(key, __u64);
-	__type(value, struct block_request);
+	__type(value, struct braid_block_request);
 } block_requests SEC(".maps");
 
 static __noinline bool block_selected(__u64 sector, __u64 bytes, __u64 operation)
@@ -42,25 +29,39 @@ static __noinline bool block_selected(__u64 sector, __u64 bytes, __u64 operation
 	return hit_find(&h, kernel_events[BRAID_KERNEL_BLOCK] - 1) && hit_selected(&h);
 }
 
-static __noinline int block_note(__u64 request, struct block_request *r)
+static __noinline int block_note(__u64 request, struct braid_block_request *r)
 {
 	if (bpf_map_update_elem(&block_requests, &request, r, BPF_ANY))
 		jvm_event_lost(r->pid, BRAID_JVM_BLOCK);
 	return 0;
 }
 
-/* Notes a request of the current thread. Its structure may have been another one's. */
+/* Forgets the request that had the structure before, if its completion was not seen. */
+static __noinline int block_replace(__u64 request)
+{
+	struct braid_block_request *r = bpf_map_lookup_elem(&block_requests, &request);
+
+	if (!r)
+		return 0;
+	if (!r->left_out)
+		jvm_event_lost(r->pid, BRAID_JVM_BLOCK);
+	bpf_map_delete_elem(&block_requests, &request);
+	return 0;
+}
+
+/* Notes a request of the current thread. */
 static __always_inline void block_begins(void *ctx, struct request *rq, bool issued)
 {
 	__u64 now = bpf_ktime_get_ns(), key = (__u64)rq, id = bpf_get_current_pid_tgid();
-	struct block_request r = {.queued_ns = now,
-				  .issued_ns = issued ? now : 0,
-				  .sector = rq->__sector,
-				  .bytes = rq->__data_len,
-				  .operation = rq->cmd_flags & BLOCK_OPERATION,
-				  .pid = id >> 32,
-				  .tid = (__u32)id};
+	struct braid_block_request r = {.queued_ns = now,
+					.issued_ns = issued ? now : 0,
+					.sector = rq->__sector,
+					.bytes = rq->__data_len,
+					.operation = rq->cmd_flags & BLOCK_OPERATION,
+					.pid = id >> 32,
+					.tid = (__u32)id};
 
+	block_replace(key);
 	if (!block_selected(r.sector, r.bytes, r.operation) || !kernel_event_due(BRAID_KERNEL_BLOCK, now)) {
 		r.left_out = 1;
 		if (!issued)
@@ -74,6 +75,11 @@ static __always_inline void block_begins(void *ctx, struct request *rq, bool iss
 SEC("tp_btf/block_rq_insert")
 int BPF_PROG(on_block_queue, struct request *rq)
 {
+	__u64 key = (__u64)rq;
+	struct braid_block_request *r = bpf_map_lookup_elem(&block_requests, &key);
+
+	if (r && r->requeued)
+		return 0; /* by any thread */
 	block_begins(ctx, rq, false);
 	return 0;
 }
@@ -82,12 +88,30 @@ SEC("tp_btf/block_rq_issue")
 int BPF_PROG(on_block_issue, struct request *rq)
 {
 	__u64 key = (__u64)rq;
-	struct block_request *r = bpf_map_lookup_elem(&block_requests, &key);
+	struct braid_block_request *r = bpf_map_lookup_elem(&block_requests, &key);
 
-	if (!r)
+	if (!r || (r->issued_ns && !r->requeued)) {
 		block_begins(ctx, rq, true);
-	else if (!r->issued_ns) /* else it is issued again */
-		r->issued_ns = bpf_ktime_get_ns();
+		return 0;
+	}
+	r->requeued = 0;
+	if (r->issued_ns)
+		return 0;
+	r->issued_ns = bpf_ktime_get_ns();
+	r->sector = rq->__sector; /* others may have been merged into it since it was queued */
+	r->bytes = rq->__data_len;
+	return 0;
+}
+
+/* The driver cannot take it now: it is issued again later, and perhaps queued before. */
+SEC("tp_btf/block_rq_requeue")
+int BPF_PROG(on_block_requeue, struct request *rq)
+{
+	__u64 key = (__u64)rq;
+	struct braid_block_request *r = bpf_map_lookup_elem(&block_requests, &key);
+
+	if (r)
+		r->requeued = 1;
 	return 0;
 }
 
@@ -100,7 +124,7 @@ int BPF_PROG(on_block_merge, struct request *rq)
 	return 0;
 }
 
-static __noinline int block_emit(const struct block_request *r, struct gendisk *disk, int error)
+static __noinline int block_emit(const struct braid_block_request *r, struct gendisk *disk, int error)
 {
 	__u64 now = bpf_ktime_get_ns();
 	__u32 number = kernel_events[BRAID_KERNEL_BLOCK] - 1;
@@ -133,7 +157,7 @@ SEC("tp_btf/block_rq_complete")
 int BPF_PROG(on_block_end, struct request *rq, int error, unsigned int bytes)
 {
 	__u64 key = (__u64)rq;
-	struct block_request *r = bpf_map_lookup_elem(&block_requests, &key);
+	struct braid_block_request *r = bpf_map_lookup_elem(&block_requests, &key);
 
 	if (!r || bytes < rq->__data_len) /* a part of it */
 		return 0;

@@ -294,6 +294,22 @@ struct braid_stack_ref {
 	__u32 bytes;	  /* of new frames, in the event ring */
 };
 
+#define BRAID_BLOCK_REQUESTS 4096 /* entries of the map `block_requests` */
+
+/* Value of that map: a block I/O request that has not completed. Its key is the address of the kernel's structure. */
+struct braid_block_request {
+	__u64 queued_ns;
+	__u64 issued_ns; /* 0: not yet */
+	__u64 sector;
+	__u32 bytes;
+	__u32 operation;
+	__u32 pid;
+	__u32 tid;
+	__u32 left_out; /* 1: it has no event: another process's, or not selected, or counted as lost */
+	__u32 requeued; /* 1: it will be issued again */
+	struct braid_stack_ref ref;
+};
+
 /* A time off the CPU. */
 struct braid_interval {
 	__u64 start_ns; /* 0: none */

@@ -343,7 +343,7 @@ static struct probed *probed_new(struct probes *p, struct process *process)
 
 static int probed_map(const struct probes *p)
 {
-	return kernel_side_probed(p->jvms->kernel);
+	return kernel_side_map(p->jvms->kernel, KERNEL_MAP_PROBED);
 }
 
 static uint64_t address_of(const struct libjvm_copy *c, enum libjvm_data data)

@@ -12,7 +12,7 @@ int kernel_programs(const struct braid_bpf *b, enum braid_kernel_event event,
 		[BRAID_KERNEL_SYSCALL] = {b->progs.on_call, b->progs.on_call_end},
 		[BRAID_KERNEL_FAULT] = {b->progs.on_fault_user, b->progs.on_fault_kernel, b->progs.on_fault},
 		[BRAID_KERNEL_BLOCK] = {b->progs.on_block_queue, b->progs.on_block_issue, b->progs.on_block_merge,
-					b->progs.on_block_end},
+					b->progs.on_block_requeue, b->progs.on_block_end},
 		[BRAID_KERNEL_TCP] = {b->progs.on_tcp_state, b->progs.on_tcp_retransmit, b->progs.on_tcp_accept},
 	};
 	int count = 0;

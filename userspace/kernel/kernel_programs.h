@@ -9,7 +9,7 @@
 
 struct braid_bpf;
 
-#define KERNEL_PROGRAMS 4
+#define KERNEL_PROGRAMS 5
 
 /* Stores the programs of an event, and returns their number. */
 int kernel_programs(const struct braid_bpf *b, enum braid_kernel_event event,

@@ -237,14 +237,14 @@ int kernel_side_load_probes(struct kernel_side *k, const struct braid_bpf **prog
 	return err;
 }
 
-int kernel_side_probed(const struct kernel_side *k)
+int kernel_side_map(const struct kernel_side *k, enum kernel_map map)
 {
-	return bpf_map__fd(k->skel->maps.probed);
-}
+	const struct bpf_map *const maps[] = {[KERNEL_MAP_PROBED] = k->skel->maps.probed,
+					      [KERNEL_MAP_NATIVE_BLOCKS] = k->skel->maps.native_blocks,
+					      [KERNEL_MAP_NATIVE_COUNTS] = k->skel->maps.native_counts,
+					      [KERNEL_MAP_BLOCK_REQUESTS] = k->skel->maps.block_requests};
 
-int kernel_side_native_blocks(const struct kernel_side *k, bool counts)
-{
-	return bpf_map__fd(counts ? k->skel->maps.native_counts : k->skel->maps.native_blocks);
+	return bpf_map__fd(maps[map]);
 }
 
 /* ---- tables and mappings ---- */

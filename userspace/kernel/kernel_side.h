@@ -143,14 +143,16 @@ int kernel_side_load(struct kernel_side *k, uint32_t types);
 
 /* Loads the programs of probes at the first call, on any thread: 0, or a negative errno. */
 int kernel_side_load_probes(struct kernel_side *k, const struct braid_bpf **programs);
-/* The map of JVMs whose probes report. */
-int kernel_side_probed(const struct kernel_side *k);
 
-/*
- * The map of blocks that are allocated, of processes whose allocator reports its samples; or of how many each process
- * has.
- */
-int kernel_side_native_blocks(const struct kernel_side *k, bool counts);
+enum kernel_map {
+	KERNEL_MAP_PROBED,	   /* JVMs whose probes report */
+	KERNEL_MAP_NATIVE_BLOCKS,  /* that are allocated, of processes whose allocator reports its samples */
+	KERNEL_MAP_NATIVE_COUNTS,  /* how many each of these processes has */
+	KERNEL_MAP_BLOCK_REQUESTS, /* that have not completed */
+};
+
+/* The file of a map that is read by what it is about. It is the kernel side's. */
+int kernel_side_map(const struct kernel_side *k, enum kernel_map map);
 
 /* How often a hit event was hit, and how many of its samples are lost. */
 void kernel_side_hits(const struct kernel_side *k, uint32_t number, uint64_t *hits, uint64_t *lost);

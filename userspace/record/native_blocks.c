@@ -18,10 +18,10 @@ bool native_blocks_followed(const struct record_options *o)
 }
 
 /* All at once, as programs go on allocating and freeing. Without memory there are none. */
-static uint32_t read_table(const struct session *s, bool counts, void *keys, void *values, uint32_t max)
+static uint32_t read_table(const struct session *s, enum kernel_map map, void *keys, void *values, uint32_t max)
 {
 	uint32_t position, count = max;
-	int err = keys && values ? bpf_map_lookup_batch(kernel_side_native_blocks(s->kernel, counts), NULL, &position,
+	int err = keys && values ? bpf_map_lookup_batch(kernel_side_map(s->kernel, map), NULL, &position,
 							keys, values, &count, NULL)
 				 : -ENOMEM;
 
@@ -39,7 +39,7 @@ static struct blocks blocks_read(const struct session *s)
 	struct blocks b = {.keys = calloc(BRAID_NATIVE_BLOCKS, sizeof(*b.keys)),
 			   .at = calloc(BRAID_NATIVE_BLOCKS, sizeof(*b.at))};
 
-	b.count = read_table(s, false, b.keys, b.at, BRAID_NATIVE_BLOCKS);
+	b.count = read_table(s, KERNEL_MAP_NATIVE_BLOCKS, b.keys, b.at, BRAID_NATIVE_BLOCKS);
 	return b;
 }
 
@@ -68,7 +68,7 @@ static void emit(struct session *s, const struct braid_native_key *key, const st
 
 static void forget(struct session *s, const struct braid_native_key *key)
 {
-	(void)bpf_map_delete_elem(kernel_side_native_blocks(s->kernel, false), key);
+	(void)bpf_map_delete_elem(kernel_side_map(s->kernel, KERNEL_MAP_NATIVE_BLOCKS), key);
 }
 
 void native_blocks_emit(struct session *s, pid_t pid)
@@ -95,14 +95,14 @@ static bool forget_counts(struct session *s, pid_t pid)
 {
 	struct braid_native_program *of = calloc(BRAID_NATIVE_PROGRAMS, sizeof(*of));
 	struct braid_native_count *at = calloc(BRAID_NATIVE_PROGRAMS, sizeof(*at));
-	uint32_t count = read_table(s, true, of, at, BRAID_NATIVE_PROGRAMS);
+	uint32_t count = read_table(s, KERNEL_MAP_NATIVE_COUNTS, of, at, BRAID_NATIVE_PROGRAMS);
 	bool any = false;
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct process *p = pid ? NULL : program_at(s, &of[i], at[i].since_ns);
 
 		if (pid ? (pid_t)of[i].pid == pid : p && p->ended_ns)
-			any = !bpf_map_delete_elem(kernel_side_native_blocks(s->kernel, true), &of[i]) || any;
+			any = !bpf_map_delete_elem(kernel_side_map(s->kernel, KERNEL_MAP_NATIVE_COUNTS), &of[i]) || any;
 	}
 	free(of);
 	free(at);

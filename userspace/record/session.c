@@ -4,6 +4,7 @@
 #include "agentless.h"
 #include "asleep.h"
 #include "before.h"
+#include "block_requests.h"
 #include "native_blocks.h"
 #include "command.h"
 #include "control.h"
@@ -492,6 +493,7 @@ static void finish(struct loop *l)
 	agents_stop(s->agents);
 	session_read_samples(s); /* for stack requests made meanwhile */
 	native_blocks_emit(s, 0);
+	block_requests_end(s);
 	agents_settle(s->agents, true);
 	agentless_end(s);
 	patterns_end(&s->jvms);

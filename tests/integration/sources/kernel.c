@@ -305,10 +305,29 @@ static void flood_tcp(void)
 	}
 }
 
+/* Of the file "flood.data", around the cache. */
+static void flood_block(void)
+{
+	static char buffer[4096] __attribute__((aligned(4096)));
+	int fd = open("flood.data", O_RDONLY | O_DIRECT);
+
+	for (int i = 0; i < 100; i++)
+		check(pread(fd, buffer, sizeof(buffer), (off_t)i * (off_t)sizeof(buffer)) == sizeof(buffer), "pread");
+	close(fd);
+}
+
+static void (*flood_of(const char *kind))(void)
+{
+	return !strcmp(kind, "fault")	? flood_fault
+	       : !strcmp(kind, "tcp")	? flood_tcp
+	       : !strcmp(kind, "block") ? flood_block
+					: flood_syscall;
+}
+
 /* It is a flood from the given number on. */
 static int flood(const char *kind, long enough)
 {
-	void (*fn)(void) = !strcmp(kind, "fault") ? flood_fault : !strcmp(kind, "tcp") ? flood_tcp : flood_syscall;
+	void (*fn)(void) = flood_of(kind);
 	struct pollfd in = {.fd = 0, .events = POLLIN};
 	long count = 0;
 

@@ -20,10 +20,23 @@ others()
 		dd if=data of=other oflag=direct bs=4k status=none
 	done
 }
+
+# completed FILE EVENTS COMMAND...: records until the completion of each request was seen. Some kernels run no eBPF program in an
+# interrupt of some process, for example of their container's first one. What is not seen is lost, which is counted.
+completed()
+{
+	for _ in {1..8}; do
+		rm -f data.java
+		recorded "$@"
+		! braid info "$1" | grep -qE '^ +bpf +block +[1-9]' || continue
+		return 0
+	done
+}
+
 others &
 others=$!
 # The file's extents are read before: their blocks are no part of it.
-recorded all.trace block ./kernel block "$PWD/data"
+completed all.trace block ./kernel block "$PWD/data"
 kill "$others"
 wait "$others" || true
 events all.trace \
@@ -41,12 +54,12 @@ check all.trace "the site is the program's" 'any(x["name"] == "read_blocks" for 
 disk=$(braid script --event block all.trace | sed -n 's/.* braid:block: device="\([^"]*\)".*/\1/p' | head -n 1)
 [[ -e /sys/block/$disk ]] || fail "there is no device '$disk'"
 
-recorded some.trace 'block=0/op==write&&bytes>=4096/' ./kernel block "$PWD/data"
+completed some.trace 'block=0/op==write&&bytes>=4096/' ./kernel block "$PWD/data"
 events some.trace "only writes" 'of("block") and all(e.detail == "write" and e["value"] >= 4096 for e in of("block"))'
 recorded none.trace block=10s ./kernel block "$PWD/data"
 events none.trace "none is so long" 'of("block") == []'
 
-recorded java.trace block "$JAVA" -cp "$CLASSES" Journal "$PWD/data.java" 400 1
+completed java.trace block "$JAVA" -cp "$CLASSES" Journal "$PWD/data.java" 400 1
 events java.trace \
 	"from Java" 'sum(e["value"] for e in at("block", "Journal.flush") if e.detail == "write") >= 400 * 1000' \
 	"in one piece" 'all("Journal.main" in e.stack for e in at("block", "Journal.flush"))'

@@ -57,6 +57,15 @@ each fault '[len([e for e in at("fault", "touch_anonymous") if e.detail == d]) f
 flooded tcp 30000 tcp tcp
 each tcp 'len([e for e in at("tcp", "connect_to") if [e.name] == truth["peer"][0] and e.detail == "connect"]) == 5'
 
+# Other programs read meanwhile: the completion of a request interrupts any of them, and some kernels run no eBPF program then.
+head -c 409600 /dev/urandom >flood.data
+sync flood.data
+if dd if=flood.data of=/dev/null iflag=direct bs=4k count=1 status=none; then
+	flooded block 20000 'block=0/op==read&&bytes==4096/' files
+	events block.trace "each is an event or lost" "len([e for e in at('block', 'flood_block') if e.process.pid == $FLOOD]) +
+		sum(n for hop, kind, n in lost_by($FLOOD) if kind == 'block') == $count"
+fi
+
 mkdir hits
 cd hits
 cp ../kernel ../flood .
