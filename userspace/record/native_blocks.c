@@ -21,8 +21,8 @@ bool native_blocks_followed(const struct record_options *o)
 static uint32_t read_table(const struct session *s, enum kernel_map map, void *keys, void *values, uint32_t max)
 {
 	uint32_t position, count = max;
-	int err = keys && values ? bpf_map_lookup_batch(kernel_side_map(s->kernel, map), NULL, &position,
-							keys, values, &count, NULL)
+	int err = keys && values ? bpf_map_lookup_batch(kernel_side_map(s->kernel, map), NULL, &position, keys, values,
+							&count, NULL)
 				 : -ENOMEM;
 
 	return !err || err == -ENOENT ? count : 0; /* -ENOENT: these are all */
