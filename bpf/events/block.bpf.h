@@ -36,6 +36,14 @@ static __noinline int block_note(__u64 request, struct braid_block_request *r)
 	return 0;
 }
 
+static __noinline bool block_is_long(const struct braid_block_request *r, __u64 now)
+{
+	__u32 number = kernel_events[BRAID_KERNEL_BLOCK] - 1;
+	const struct braid_hit *event = bpf_map_lookup_elem(&hits, &number);
+
+	return r && event && now - r->issued_ns >= event->min_ns;
+}
+
 /* Forgets the request that had the structure before, if its completion was not seen. */
 static __noinline int block_replace(__u64 request)
 {
@@ -43,7 +51,7 @@ static __noinline int block_replace(__u64 request)
 
 	if (!r)
 		return 0;
-	if (!r->left_out)
+	if (!r->left_out && block_is_long(r, bpf_ktime_get_ns()))
 		jvm_event_lost(r->pid, BRAID_JVM_BLOCK);
 	bpf_map_delete_elem(&block_requests, &request);
 	return 0;
@@ -127,11 +135,9 @@ int BPF_PROG(on_block_merge, struct request *rq)
 static __noinline int block_emit(const struct braid_block_request *r, struct gendisk *disk, int error)
 {
 	__u64 now = bpf_ktime_get_ns();
-	__u32 number = kernel_events[BRAID_KERNEL_BLOCK] - 1;
-	const struct braid_hit *event = bpf_map_lookup_elem(&hits, &number);
 	struct braid_event_kernel *e;
 
-	if (!event || now - r->issued_ns < event->min_ns)
+	if (!block_is_long(r, now))
 		return 0;
 	e = kernel_event_begin(r->pid, BRAID_KERNEL_BLOCK, &r->ref);
 	if (!e)
@@ -163,6 +169,8 @@ int BPF_PROG(on_block_end, struct request *rq, int error, unsigned int bytes)
 		return 0;
 	if (r->issued_ns && !r->left_out)
 		block_emit(r, BPF_CORE_READ(rq, q, disk), error);
+	else if (!r->left_out)
+		jvm_event_lost(r->pid, BRAID_JVM_BLOCK); /* its issue was not seen */
 	bpf_map_delete_elem(&block_requests, &key);
 	return 0;
 }

@@ -6,8 +6,11 @@ source "$(dirname "$0")/../lib.sh"
 source "$TEST_DIR/events.sh"
 
 cc -O2 -o kernel "$TEST_DIR/kernel.c"
-head -c 1310720 /dev/urandom >data
-sync data
+# Between the files of the program and of others is a third one: their requests are not merged.
+for file in data between foreign; do
+	head -c 1310720 /dev/urandom >"$file"
+	sync "$file"
+done
 device=$(readlink "/sys/dev/block/$(mountpoint -d "$(stat -c %m data)" 2>/dev/null)" || true)
 [[ -n $device ]] || skip "the file system of the tests is on no block device"
 dd if=data of=/dev/null iflag=direct bs=64k count=1 status=none || skip "this file system has no direct I/O"
@@ -16,8 +19,8 @@ dd if=data of=/dev/null iflag=direct bs=64k count=1 status=none || skip "this fi
 others()
 {
 	while :; do
-		dd if=data of=/dev/null iflag=direct bs=4k status=none
-		dd if=data of=other oflag=direct bs=4k status=none
+		dd if=foreign of=/dev/null iflag=direct bs=4k status=none
+		dd if=between of=foreign conv=notrunc oflag=direct bs=4k status=none
 	done
 }
 
