@@ -302,11 +302,22 @@ static void timing_tick(JNIEnv *jni)
 			(void)java_side_take(jni, sides[i]->java, sides[i]->publish);
 }
 
+static void patterns_report(void)
+{
+	struct braid_event_config c;
+
+	timed_patterns(&c);
+	matches_begin(&c, atomic_load(&methods_side.on), atomic_load(&fields_side.on));
+}
+
 static void timing_publish(JNIEnv *jni)
 {
 	for (size_t i = 0; i < SIDES; i++)
 		if (atomic_load(&sides[i]->on))
 			side_publish(jni, sides[i]);
+	/* A JVM may end before the helper has begun. Classes that were loaded until then were looked at. */
+	if (any_on() && atomic_load(&pending))
+		patterns_report();
 }
 
 static void timing_start(const struct braid_event_config *c)
@@ -394,14 +405,6 @@ static void changed_notice(uint32_t refused)
 			"more match than the %u methods, and fields by method, that there can be; use patterns that "
 			"match fewer",
 			TIMED_MAX);
-}
-
-static void patterns_report(void)
-{
-	struct braid_event_config c;
-
-	timed_patterns(&c);
-	matches_begin(&c, atomic_load(&methods_side.on), atomic_load(&fields_side.on));
 }
 
 static bool timing_work(JNIEnv *jni)
