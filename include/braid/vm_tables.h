@@ -148,6 +148,15 @@ static inline uint64_t vm_word(const uint8_t *entry, uint64_t offset)
 	return w;
 }
 
+/* The last entry is all zeros. In others, the pointers alone may be 0 until they are relocated. */
+static inline bool vm_entry_is_last(const uint8_t *entry, uint64_t stride)
+{
+	for (uint64_t i = 0; i < stride; i++)
+		if (entry[i])
+			return false;
+	return true;
+}
+
 /* 1: an entry was read; 0: the table has ended; -EAGAIN: its names are not relocated yet. */
 static inline int vm_entry_read(const struct vm_tables *t, uint64_t table, uint32_t i, uint64_t stride, uint64_t name,
 				uint8_t entry[VM_ENTRY_MAX])
@@ -156,7 +165,7 @@ static inline int vm_entry_read(const struct vm_tables *t, uint64_t table, uint3
 		return 0;
 	if (t->read(t->ctx, table + i * stride, entry, stride))
 		return -EFAULT;
-	if (!vm_word(entry, name))
+	if (!vm_word(entry, name) && vm_entry_is_last(entry, stride))
 		return 0;
 	return vm_word(entry, name) < t->base ? -EAGAIN : 1;
 }

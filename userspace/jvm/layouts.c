@@ -20,6 +20,9 @@ static int read_layout(struct jvms *jvms, struct process *process, const struct 
 	struct jvm *j = process->jvm;
 	int err = vm_layout_read(process->pid, m->bias, m->module->vm, &layout, &statics);
 
+	/* A part of the tables may have been read before it was relocated. */
+	if (!err && !(layout.flags & BRAID_LAYOUT_WALKABLE) && now_ns() - process->libjvm_ns < SOON_NS)
+		return -EAGAIN;
 	if (!err && !j)
 		err = jvm_open(&j, jvms, process);
 	if (err)

@@ -103,6 +103,27 @@ START_TEST(tables_early)
 }
 END_TEST
 
+/* Pointers in the file are 0: the table's variable is relocated before its entries. */
+START_TEST(tables_without_pointers)
+{
+	struct vm_field field = {.type = "CompileTask", .name = "_osr_bci"};
+	struct entry was = entries[0];
+	struct type_entry type_was = type_entries[0];
+	struct vm_type type = {.name = "HeapBlock"};
+	uint64_t at[VM_SYMBOLS];
+
+	entries[0] = (struct entry){.offset = was.offset};
+	ck_assert_int_eq(read_fields(&field, 1, 4096), -EAGAIN);
+	entries[0] = was;
+	type_entries[0] = (struct type_entry){.size = type_was.size};
+	addresses(at, 4096);
+	ck_assert_int_eq(vm_process_read(getpid(), 4096, at, &field, 1, &type, 1), -EAGAIN);
+	type_entries[0] = type_was;
+	ck_assert_int_eq(vm_process_read(getpid(), 4096, at, &field, 1, &type, 1), 0);
+	ck_assert(field.found && type.found);
+}
+END_TEST
+
 START_TEST(tables_of_nonsense)
 {
 	struct vm_field field = {.type = "CompileTask", .name = "_osr_bci"};
@@ -455,6 +476,7 @@ Suite *test_vm_tables(void)
 
 	tcase_add_test(tc, tables);
 	tcase_add_test(tc, tables_early);
+	tcase_add_test(tc, tables_without_pointers);
 	tcase_add_test(tc, tables_of_nonsense);
 	tcase_add_test(tc, tables_without_end);
 	tcase_add_test(tc, statics_grow);
