@@ -41,24 +41,21 @@ static __noinline bool block_is_long(const struct braid_block_request *r, __u64 
 	__u32 number = kernel_events[BRAID_KERNEL_BLOCK] - 1;
 	const struct braid_hit *event = bpf_map_lookup_elem(&hits, &number);
 
-	return r && event && now - r->issued_ns >= event->min_ns;
+	return event && now - r->issued_ns >= event->min_ns;
 }
 
 /* Forgets the request that had the structure before, if its completion was not seen. */
-static __noinline int block_replace(__u64 request)
+static __noinline int block_replace(__u64 request, const struct braid_block_request *r)
 {
-	struct braid_block_request *r = bpf_map_lookup_elem(&block_requests, &request);
-
-	if (!r)
-		return 0;
 	if (!r->left_out && block_is_long(r, bpf_ktime_get_ns()))
 		jvm_event_lost(r->pid, BRAID_JVM_BLOCK);
 	bpf_map_delete_elem(&block_requests, &request);
 	return 0;
 }
 
-/* Notes a request of the current thread. */
-static __always_inline void block_begins(void *ctx, struct request *rq, bool issued)
+/* Notes a request of the current thread. `old` is what was noted of its structure; NULL: nothing. */
+static __always_inline void block_begins(void *ctx, struct request *rq, const struct braid_block_request *old,
+					 bool issued)
 {
 	__u64 now = bpf_ktime_get_ns(), key = (__u64)rq, id = bpf_get_current_pid_tgid();
 	struct braid_block_request r = {.queued_ns = now,
@@ -69,7 +66,8 @@ static __always_inline void block_begins(void *ctx, struct request *rq, bool iss
 					.pid = id >> 32,
 					.tid = (__u32)id};
 
-	block_replace(key);
+	if (old)
+		block_replace(key, old);
 	if (!block_selected(r.sector, r.bytes, r.operation) || !kernel_event_due(BRAID_KERNEL_BLOCK, now)) {
 		r.left_out = 1;
 		if (!issued)
@@ -86,9 +84,8 @@ int BPF_PROG(on_block_queue, struct request *rq)
 	__u64 key = (__u64)rq;
 	struct braid_block_request *r = bpf_map_lookup_elem(&block_requests, &key);
 
-	if (r && r->requeued)
-		return 0; /* by any thread */
-	block_begins(ctx, rq, false);
+	if (!r || !r->requeued) /* else it is queued again, by any thread */
+		block_begins(ctx, rq, r, false);
 	return 0;
 }
 
@@ -99,7 +96,7 @@ int BPF_PROG(on_block_issue, struct request *rq)
 	struct braid_block_request *r = bpf_map_lookup_elem(&block_requests, &key);
 
 	if (!r || (r->issued_ns && !r->requeued)) {
-		block_begins(ctx, rq, true);
+		block_begins(ctx, rq, r, true);
 		return 0;
 	}
 	r->requeued = 0;
@@ -167,10 +164,10 @@ int BPF_PROG(on_block_end, struct request *rq, int error, unsigned int bytes)
 
 	if (!r || bytes < rq->__data_len) /* a part of it */
 		return 0;
-	if (r->issued_ns && !r->left_out)
+	if (!r->left_out && r->issued_ns)
 		block_emit(r, BPF_CORE_READ(rq, q, disk), error);
-	else if (!r->left_out)
-		jvm_event_lost(r->pid, BRAID_JVM_BLOCK); /* its issue was not seen */
+	else if (!r->left_out) /* its issue was not seen */
+		jvm_event_lost(r->pid, BRAID_JVM_BLOCK);
 	bpf_map_delete_elem(&block_requests, &key);
 	return 0;
 }

@@ -27,6 +27,14 @@ bool hits_have(const struct record_options *o, enum probe_type type)
 	return false;
 }
 
+const struct probe_spec *hits_kernel_event(const struct record_options *o, enum braid_kernel_event event)
+{
+	for (uint32_t i = 0; i < o->probe_count; i++)
+		if (o->probes[i].type == PROBE_KERNEL && o->probes[i].event == event)
+			return &o->probes[i];
+	return NULL;
+}
+
 bool hits_in_files(const struct record_options *o)
 {
 	for (uint32_t i = 0; i < o->probe_count; i++)

@@ -34,6 +34,8 @@ int hits_find(struct hits *h, const struct record_options *o);
 /* Whether there are hit events of the type, or such whose places the recording's start does not know. */
 bool hits_have(const struct record_options *o, enum probe_type type);
 bool hits_in_files(const struct record_options *o);
+/* The kernel event that is recorded, of which there is one at most; NULL: it is not. */
+const struct probe_spec *hits_kernel_event(const struct record_options *o, enum braid_kernel_event event);
 /* Whether any is a return with the time since its call. */
 bool hits_time_returns(const struct record_options *o);
 

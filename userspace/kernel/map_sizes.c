@@ -49,14 +49,6 @@ uint32_t event_ring_bytes(const struct record_options *o)
 	return bytes;
 }
 
-static bool records(const struct record_options *o, enum braid_kernel_event event)
-{
-	for (uint32_t i = 0; i < o->probe_count; i++)
-		if (o->probes[i].type == PROBE_KERNEL && o->probes[i].event == event)
-			return true;
-	return false;
-}
-
 int map_sizes_set(const struct braid_bpf *b, const struct record_options *o)
 {
 	uint32_t more = o->system_wide ? 2 : 1;
@@ -67,9 +59,9 @@ int map_sizes_set(const struct braid_bpf *b, const struct record_options *o)
 	err = err ?: bpf_map__set_max_entries(b->maps.rows, more * UNWIND_ROWS);
 	err = err ?: bpf_map__set_max_entries(b->maps.java_threads, more * more * JAVA_THREADS);
 	/* Hash maps take their memory, and the time to link all of it, when they are made. */
-	if (!records(o, BRAID_KERNEL_BLOCK))
+	if (!hits_kernel_event(o, BRAID_KERNEL_BLOCK))
 		err = err ?: bpf_map__set_max_entries(b->maps.block_requests, 1);
-	if (!records(o, BRAID_KERNEL_TCP))
+	if (!hits_kernel_event(o, BRAID_KERNEL_TCP))
 		err = err ?: bpf_map__set_max_entries(b->maps.tcp_sockets, 1);
 	if (hits_time_returns(o))
 		err = err ?: bpf_map__set_max_entries(b->maps.timed_calls, BRAID_RETURN_CALLS);
